@@ -1,0 +1,63 @@
+# `make` alone lists what there is. Everything runs inside .venv, which `make setup` makes.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+MAKEFLAGS += --no-print-directory
+
+BIN := .venv/bin
+UV_VERSION := 0.13.7
+
+.PHONY: help
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: setup ## Start Laconic on http://localhost:8000 with SQLite under ./data
+	@exec $(BIN)/laconic serve $(ARGS)
+
+.PHONY: setup
+setup: ## Make .venv and install what the lock file names
+	@tools/setup.sh runtime
+
+.PHONY: setup-dev
+setup-dev: ## The same with test tools and real servers (PostgreSQL, Redis)
+	@tools/setup.sh dev
+	@if [ -f tools/install_servers.sh ]; then sh tools/install_servers.sh; fi
+
+.PHONY: test
+test: setup-dev ## Run the test suite on every engine
+	$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: check
+check: setup-dev ## Format, lint, types, import rules: what CI checks
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: format
+format: setup-dev ## Format the code and fix what the linter can fix
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: bench
+bench: setup-dev ## Measure, beside nginx and a bare framework (minutes)
+	$(BIN)/python -m bench $(ARGS)
+
+.PHONY: faults
+faults: setup-dev ## Kill, stop, cut and fill: the long tests (up to an hour)
+	$(BIN)/python -m pytest tests -m long $(ARGS)
+
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url pyproject.toml --extra postgres --extra redis --group build
+
+.PHONY: lock
+lock: setup ## Write the lock files anew from pyproject.toml (ARGS=--upgrade for newer versions)
+	@$(BIN)/python -m pip install --quiet uv==$(UV_VERSION)
+	$(COMPILE) $(ARGS) --output-file requirements.lock
+	$(COMPILE) $(ARGS) --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+.PHONY: clean
+clean: ## Remove .venv and caches (never ./data)
+	rm -rf .venv .venv.log .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,47 @@
+"""python -m bench"""
+
+import signal
+import sys
+from types import FrameType
+
+from bench import machine, report
+from bench.options import Options, parse
+from bench.processes import DidNotStart
+from bench.run import open_run
+from bench.scenarios import SCENARIOS
+from bench.tools import ToolMissing
+from tests.servers import ServerFailed, ServerMissing
+
+
+def main() -> int:
+    options = parse(sys.argv[1:], list(SCENARIOS))
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        _measure(options)
+    except (ToolMissing, DidNotStart, ServerMissing, ServerFailed) as error:
+        print(f"The benchmark cannot go on: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _measure(options: Options) -> None:
+    with open_run(options) as run:
+        described = {**machine.describe(run.folder), "engine": options.engine, "pinned": options.is_pinned}
+        print(machine.as_text(described), flush=True)
+        reports = []
+        for name in options.scenarios:
+            reports.append(SCENARIOS[name](run))
+            print(reports[-1].as_text(), flush=True)
+            if options.json:
+                report.write_json(options.json, described, reports)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """As by Ctrl-C: everything that was started is stopped on the way out."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

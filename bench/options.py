@@ -1,0 +1,79 @@
+"""The command line."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    scenarios: tuple[str, ...]
+    seconds: float
+    rounds: int
+    links: int
+    engine: Literal["sqlite", "postgres"]
+    is_pinned: bool
+    folder: Path | None
+    json: Path | None
+
+    @property
+    def server_cores(self) -> frozenset[int]:
+        """Empty: wherever the kernel likes."""
+        return frozenset(sorted(os.sched_getaffinity(0))[:1]) if self.is_pinned else frozenset()
+
+    @property
+    def load_cores(self) -> frozenset[int]:
+        return frozenset(sorted(os.sched_getaffinity(0))[1:]) if self.is_pinned else frozenset()
+
+
+def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Measures Laconic beside other servers, on this machine's loopback only. See docs/benchmarks.md.",
+        epilog="Scenarios: " + ", ".join(known) + ". Without any, all of them.",
+    )
+    parser.add_argument("scenarios", nargs="*", metavar="scenario", help="what to measure")
+    parser.add_argument("--seconds", type=_between(1, 600), default=5, help="of each round (default 5)")
+    parser.add_argument("--rounds", type=_between(1, 100), default=5, help="of each participant (default 5)")
+    parser.add_argument(
+        "--links",
+        type=_between(1_000, 10_000_000),
+        default=1_000_000,
+        help="in the filled database (default 1,000,000)",
+    )
+    parser.add_argument("--engine", choices=["sqlite", "postgres"], default="sqlite")
+    parser.add_argument("--pin", action="store_true", help="servers on the first core, load on the others")
+    parser.add_argument(
+        "--folder", type=Path, help="where the data lies meanwhile (default: the temporary folder)"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures of every round there")
+    asked = parser.parse_args(arguments)
+    unknown = [name for name in asked.scenarios if name not in known]
+    if unknown:
+        parser.error(f"there is no scenario {unknown[0]!r}; there are {', '.join(known)}")
+    if asked.pin and len(os.sched_getaffinity(0)) == 1:
+        parser.error("--pin needs two cores")
+    return Options(
+        scenarios=tuple(name for name in known if name in asked.scenarios or not asked.scenarios),
+        seconds=asked.seconds,
+        rounds=asked.rounds,
+        links=asked.links,
+        engine=asked.engine,
+        is_pinned=asked.pin,
+        folder=asked.folder,
+        json=asked.json,
+    )
+
+
+class _between:  # noqa: N801  a type, to argparse
+    def __init__(self, least: int, most: int) -> None:
+        self._least, self._most = least, most
+
+    def __call__(self, text: str) -> int:
+        number = int(text)
+        if not self._least <= number <= self._most:
+            raise argparse.ArgumentTypeError(f"must be from {self._least:,} to {self._most:,}")
+        return number

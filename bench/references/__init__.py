@@ -1,0 +1,1 @@
+"""Servers to measure against, each as plain as its kind allows."""

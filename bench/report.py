@@ -1,0 +1,112 @@
+"""Figures with their spread, and what stands beside them."""
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a figure should reach. Said beside it, never enforced: another machine is no failure."""
+
+    bound: float
+    is_floor: bool
+    goal: float | None = None
+
+    def verdict(self, value: float) -> str:
+        sign = ">=" if self.is_floor else "<="
+        said = f"{'PASS' if self._reaches(value, self.bound) else 'short'}  {sign} {_number(self.bound)}"
+        if self.goal is not None:
+            said += f", goal {_number(self.goal)} {'reached' if self._reaches(value, self.goal) else 'not reached'}"
+        return said
+
+    def _reaches(self, value: float, bound: float) -> bool:
+        return value >= bound if self.is_floor else value <= bound
+
+
+def at_least(bound: float, goal: float | None = None) -> Target:
+    return Target(bound, is_floor=True, goal=goal)
+
+
+def at_most(bound: float) -> Target:
+    return Target(bound, is_floor=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number, measured once a round."""
+
+    name: str
+    values: Sequence[float]
+    unit: str = ""
+    target: Target | None = None
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+    def as_row(self) -> tuple[str, str, str, str]:
+        spread = f"{_number(min(self.values))} … {_number(max(self.values))}" if len(self.values) > 1 else ""
+        verdict = self.target.verdict(self.median) if self.target else ""
+        return self.name, f"{_number(self.median)} {self.unit}".strip(), spread, verdict
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "median": self.median,
+            "lowest": min(self.values),
+            "highest": max(self.values),
+            "rounds": list(self.values),
+            "verdict": self.target.verdict(self.median) if self.target else None,
+        }
+
+
+@dataclass(slots=True)
+class Report:
+    """What one scenario found."""
+
+    scenario: str
+    title: str
+    figures: list[Figure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, name: str, values: Sequence[float], unit: str = "", target: Target | None = None) -> None:
+        self.figures.append(Figure(name, values, unit, target))
+
+    def as_text(self) -> str:
+        rows = [("", "median", "lowest … highest", ""), *(figure.as_row() for figure in self.figures)]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        lines = [
+            f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}".rstrip()
+            for row in rows
+        ]
+        notes = [f"  · {note}" for note in self.notes]
+        return "\n".join([f"{self.scenario}: {self.title}", *lines, *notes, ""])
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "scenario": self.scenario,
+            "title": self.title,
+            "figures": [figure.as_json() for figure in self.figures],
+            "notes": self.notes,
+        }
+
+
+def ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """Round by round: neighbours in time share what the machine was doing."""
+    return [one / other for one, other in zip(ours, theirs, strict=True)]
+
+
+def write_json(path: Path, machine: dict[str, Any], reports: Sequence[Report]) -> None:
+    document = {"machine": machine, "reports": [report.as_json() for report in reports]}
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def _number(value: float) -> str:
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 10 else f"{value:.1f}"

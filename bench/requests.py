@@ -1,0 +1,62 @@
+"""The few requests that the program itself makes: is it up, make a link, visit these codes once each."""
+
+import http.client
+import json
+import socket
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+_SECONDS = 30.0
+_AT_ONCE = 100
+
+
+def get_status(port: int, path: str, seconds: float = _SECONDS) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        response.read()
+        return response.status
+    finally:
+        connection.close()
+
+
+def create(port: int, url: str) -> str:
+    """Makes a link; gives its code."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_SECONDS)
+    try:
+        body = json.dumps({"original_url": url})
+        connection.request("POST", "/api/v1/urls", body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        answer: dict[str, Any] = json.loads(response.read())
+        if response.status != 201:
+            raise RuntimeError(f"A create was answered {response.status}: {answer}")
+        return str(answer["short_code"])
+    finally:
+        connection.close()
+
+
+def visit_each(port: int, codes: Sequence[str]) -> Counter[int]:
+    """Asks for every code once, many to a packet; how often each status was answered."""
+    statuses: Counter[int] = Counter()
+    with socket.create_connection(("127.0.0.1", port), timeout=_SECONDS) as connection:
+        answers = connection.makefile("rb")
+        for first in range(0, len(codes), _AT_ONCE):
+            some = codes[first : first + _AT_ONCE]
+            connection.sendall(
+                b"".join(b"GET /%b HTTP/1.1\r\nHost: localhost\r\n\r\n" % code.encode() for code in some)
+            )
+            statuses.update(_read_status(answers) for _ in some)
+    return statuses
+
+
+def _read_status(answers: Any) -> int:
+    status = int(answers.readline().split()[1])
+    length = 0
+    while line := answers.readline().strip():
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            length = int(value)
+    answers.read(length)
+    return status

@@ -1,0 +1,19 @@
+"""What can be measured, in the order of a whole run."""
+
+from collections.abc import Callable
+
+from bench.report import Report
+from bench.run import Run
+from bench.scenarios import bulk, cold, create, hit, memory, quiet, start
+
+Scenario = Callable[[Run], Report]
+
+SCENARIOS: dict[str, Scenario] = {
+    "hit": hit.measure,
+    "create": create.measure,
+    "bulk": bulk.measure,
+    "cold": cold.measure,
+    "memory": memory.measure,
+    "quiet": quiet.measure,
+    "start": start.measure,
+}

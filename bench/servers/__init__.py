@@ -1,0 +1,1 @@
+"""Starting what is measured."""

@@ -1,0 +1,135 @@
+"""Where a measured Laconic keeps its data, and a look into it once the server has stopped.
+
+A fresh store for each server that needs one; on a real disk and synced, so that what is measured is durable.
+"""
+
+import asyncio
+import itertools
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import apsw
+import asyncpg
+
+from bench import proc
+from tests.servers import PostgresServer
+
+_CODES = "SELECT short_code FROM short_link"
+_CLICKS = "SELECT coalesce(sum(clicks), 0) FROM link_total"
+
+
+class Store(Protocol):
+    """One installation's data."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    roots: list[int]
+    """Processes that work for the server beside its own: their CPU counts as the server's."""
+
+    def codes(self) -> list[str]: ...
+
+    def clicks(self) -> int: ...
+
+    def remove(self) -> None: ...
+
+
+class Engine(Protocol):
+    def new_store(self) -> Store: ...
+
+    def close(self) -> None: ...
+
+
+class SqliteStore:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment: Mapping[str, str] = {}
+        self.roots: list[int] = []
+
+    def codes(self) -> list[str]:
+        return [code for (code,) in self._read("laconic.db", _CODES)]
+
+    def clicks(self) -> int:
+        ((total,),) = self._read("clicks.db", _CLICKS)
+        return int(total)
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _read(self, file: str, query: str) -> list[tuple[Any, ...]]:
+        connection = apsw.Connection(str(self.folder / file), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return list(connection.execute(query))
+        finally:
+            connection.close()
+
+
+class SqliteEngine:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers = itertools.count(1)
+
+    def new_store(self) -> SqliteStore:
+        return SqliteStore(self._folder / f"data-{next(self._numbers)}")
+
+    def close(self) -> None:
+        pass
+
+
+class PostgresStore:
+    def __init__(self, folder: Path, server_url: str, url: str, root: int) -> None:
+        self.folder = folder
+        self.environment: Mapping[str, str] = {"LACONIC_DATABASE_URL": url}
+        self.roots = [root]
+        self._server_url = server_url
+        self._url = url
+
+    def codes(self) -> list[str]:
+        return [row[0] for row in _ask(self._url, _CODES)]
+
+    def clicks(self) -> int:
+        return int(_ask(self._url, _CLICKS)[0][0])
+
+    def remove(self) -> None:
+        _ask(self._server_url, f"DROP DATABASE IF EXISTS {self._url.rpartition('/')[2]} WITH (FORCE)")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class PostgresEngine:
+    """One private server for the whole run, a database for each store."""
+
+    def __init__(self, folder: Path, cores: frozenset[int]) -> None:
+        self._folder = folder
+        self._numbers = itertools.count(1)
+        self._server = PostgresServer(
+            durable=True, settings={"shared_buffers": "512MB", "max_wal_size": "2GB"}
+        )
+        try:
+            self._server.start()
+            self._root = int((self._server.folder / "data" / "postmaster.pid").read_text().split()[0])
+            for pid in proc.tree(self._root):
+                os.sched_setaffinity(pid, cores or os.sched_getaffinity(0))
+        except BaseException:
+            self.close()
+            raise
+
+    def new_store(self) -> PostgresStore:
+        name = f"bench_{next(self._numbers)}"
+        _ask(self._server.url(), f"CREATE DATABASE {name}")
+        return PostgresStore(self._folder / name, self._server.url(), self._server.url(name), self._root)
+
+    def close(self) -> None:
+        self._server.remove()
+
+
+def _ask(url: str, query: str) -> list[Any]:
+    async def ask() -> list[Any]:
+        connection = await asyncpg.connect(url)
+        try:
+            return await connection.fetch(query)
+        finally:
+            await connection.close()
+
+    return asyncio.run(ask())

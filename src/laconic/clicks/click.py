@@ -1,0 +1,84 @@
+"""A click, and its form in a journal.
+
+A record is a head and a visitor part:
+
+    length    u32   of the whole record; 0 means "nothing was written here yet"
+    checksum  u32   CRC-32 over the visitor part, then over the rest of the head
+    sequence  u64   counts the records of one journal
+    moment    i64   microseconds since 1970 UTC
+    link_id   i64
+    lengths   4 x u16  of address, user agent, referrer, language, which follow as bytes
+
+The visitor part comes first into the checksum because it is the same for all clicks of a connection: its
+checksum is taken once, and each click adds only the 24 bytes of its own.
+"""
+
+from dataclasses import dataclass
+from struct import Struct
+from zlib import crc32
+
+HEAD = Struct("<IIQqq")
+PREFIX = Struct("<II")
+BODY = Struct("<Qqq")
+_LENGTHS = Struct("<HHHH")
+
+# What one header may take of a record: enough for any browser, little enough for a hostile one.
+_LONGEST_ADDRESS = 64
+_LONGEST_USER_AGENT = 1024
+_LONGEST_REFERRER = 2048
+_LONGEST_LANGUAGE = 128
+LONGEST_RECORD = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """One followed redirect, as the visitor's request told it."""
+
+    sequence: int
+    moment: int
+    link_id: int
+    address: bytes
+    user_agent: bytes
+    referrer: bytes
+    language: bytes
+
+
+class Visitor:
+    """The visitor part of a record, made once for as long as a connection sends the same headers."""
+
+    __slots__ = ("bytes", "checksum", "record_length")
+
+    def __init__(self, address: bytes, user_agent: bytes, referrer: bytes, language: bytes) -> None:
+        address = address[:_LONGEST_ADDRESS]
+        user_agent = user_agent[:_LONGEST_USER_AGENT]
+        referrer = referrer[:_LONGEST_REFERRER]
+        language = language[:_LONGEST_LANGUAGE]
+        lengths = _LENGTHS.pack(len(address), len(user_agent), len(referrer), len(language))
+        self.bytes = lengths + address + user_agent + referrer + language
+        self.checksum = crc32(self.bytes)
+        self.record_length = HEAD.size + len(self.bytes)
+
+
+def record_of(sequence: int, moment: int, link_id: int, visitor: Visitor) -> bytes:
+    """The journal's bytes for one click."""
+    body = BODY.pack(sequence, moment, link_id)
+    return PREFIX.pack(visitor.record_length, crc32(body, visitor.checksum)) + body + visitor.bytes
+
+
+def read_record(data: memoryview, offset: int) -> tuple[Click, int] | None:
+    """The click at `offset` and the offset behind it; None when there is no whole, sound record."""
+    if offset + HEAD.size + _LENGTHS.size > len(data):
+        return None
+    length, checksum, sequence, moment, link_id = HEAD.unpack_from(data, offset)
+    end = offset + length
+    if not HEAD.size + _LENGTHS.size <= length <= LONGEST_RECORD or end > len(data):
+        return None
+    visitor = bytes(data[offset + HEAD.size : end])
+    if crc32(data[offset + PREFIX.size : offset + HEAD.size], crc32(visitor)) != checksum:
+        return None
+    parts = []
+    start = _LENGTHS.size
+    for size in _LENGTHS.unpack_from(visitor):
+        parts.append(visitor[start : start + size])
+        start += size
+    return Click(sequence, moment, link_id, *parts), end

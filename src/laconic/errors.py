@@ -1,0 +1,152 @@
+"""Everything that can go wrong and has a name.
+
+LaconicError
+├── Refused                     the request cannot be carried out; what to change is in it
+│   ├── TargetRefused           the URL may not be a link's target
+│   ├── TargetTooLong           the URL has more characters than are allowed
+│   ├── CodeRefused             the custom code breaks a rule
+│   ├── CodeTaken               another link has, or had, this code
+│   ├── ChoiceRefused           a field has a value outside what is allowed
+│   ├── LinkUnknown             there is no such link for this caller
+│   ├── LinkGone                the link was deleted
+│   ├── IdempotencyKeyReused    the key came before with another request
+│   ├── NotAuthenticated        no credentials, or bad ones
+│   ├── ScopeMissing            good credentials that do not allow this
+│   └── TooManyRequests         slow down
+├── Unavailable                 the database cannot be reached now; nothing was done
+│   └── OutcomeUnknown          a commit may or may not have happened; its code is burnt
+├── Conflict                    a unique index refused a row (stores turn it into a Refused)
+└── CannotStart                 the process must not go on, and the message tells the operator why
+    ├── SettingInvalid          a setting has a value that is not allowed, or an unknown name
+    ├── DatabaseTooNew          the database was made by a later release
+    └── DataFolderInUse         another server works on this data folder, or it must not be used
+
+No HTTP here: `web/api/problems.py` maps each leaf to a status, once.
+"""
+
+
+class LaconicError(Exception):
+    """The root. Its text is fit to show to the person who caused it."""
+
+
+class Refused(LaconicError):
+    """The request cannot be carried out as it stands."""
+
+
+class TargetRefused(Refused):
+    """The URL may not be a link's target; `reason` is a stable word such as `private_address`."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class TargetTooLong(Refused):
+    """The URL has more characters than are allowed."""
+
+    def __init__(self, length: int, limit: int) -> None:
+        super().__init__(f"The URL has {length} characters; at most {limit} are allowed.")
+        self.length = length
+        self.limit = limit
+
+
+class CodeRefused(Refused):
+    """The custom code breaks a rule; `reason` is `shape` or `reserved`."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class CodeTaken(Refused):
+    """Another link has, or had, this code. Codes are never given twice."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"The code {code!r} is taken.")
+        self.code = code
+
+
+class ChoiceRefused(Refused):
+    """A field has a value outside what is allowed; `field` names it."""
+
+    def __init__(self, field: str, detail: str) -> None:
+        super().__init__(detail)
+        self.field = field
+
+
+class LinkUnknown(Refused):
+    """There is no such link for this caller; another tenant's link looks the same."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"There is no link with the code {code!r}.")
+        self.code = code
+
+
+class LinkGone(Refused):
+    """The link was deleted. Its code stays taken."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"The link {code!r} was deleted.")
+        self.code = code
+
+
+class IdempotencyKeyReused(Refused):
+    """The Idempotency-Key came before with another request."""
+
+    def __init__(self) -> None:
+        super().__init__("This Idempotency-Key was used before with a different request.")
+
+
+class NotAuthenticated(Refused):
+    """No credentials, or bad ones."""
+
+    def __init__(self, detail: str = "An API key is needed: Authorization: Bearer lac_live_...") -> None:
+        super().__init__(detail)
+
+
+class ScopeMissing(Refused):
+    """Good credentials that do not allow this."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"This needs the scope {scope!r}.")
+        self.scope = scope
+
+
+class TooManyRequests(Refused):
+    """Slow down; `retry_after` says for how many seconds."""
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("Too many requests.")
+        self.retry_after = retry_after
+
+
+class Unavailable(LaconicError):
+    """The database cannot be reached now; nothing was done."""
+
+
+class OutcomeUnknown(Unavailable):
+    """A commit may or may not have happened. Its code is burnt; an Idempotency-Key settles a retry."""
+
+
+class Conflict(LaconicError):
+    """A unique index refused a row; `constraint` names it where the engine tells."""
+
+    def __init__(self, constraint: str = "") -> None:
+        super().__init__(f"A unique index refused a row ({constraint}).")
+        self.constraint = constraint
+
+
+class CannotStart(LaconicError):
+    """The process must not go on; the message tells the operator why and what to do."""
+
+
+class SettingInvalid(CannotStart):
+    """A setting has a value that is not allowed, or a name that does not exist."""
+
+
+class DatabaseTooNew(CannotStart):
+    """The database was made by a later release of Laconic."""
+
+
+class DataFolderInUse(CannotStart):
+    """Another server works on this data folder, or the folder is on a disk that must not be used."""

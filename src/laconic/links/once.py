@@ -1,0 +1,54 @@
+"""Idempotency-Key: a request that is sent again gets the answer of the first time.
+
+The key, the change and the answer are written by one transaction. So after a crash, or an answer that never
+arrived, a retry either finds all three or none.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from laconic.clock import now
+from laconic.errors import ChoiceRefused, IdempotencyKeyReused
+from laconic.links import store as statements_of
+from laconic.storage.database import Database, Statements
+
+_LONGEST_KEY = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: str
+    replayed: bool = False
+
+
+class Once:
+    """Runs work at most once for each key of a workspace."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def run(
+        self,
+        workspace_id: int,
+        key: str,
+        request: bytes,
+        work: Callable[[Statements], Awaitable[Answer]],
+    ) -> Answer:
+        """`request` is what must be the same when the key comes again."""
+        if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
+            raise ChoiceRefused("Idempotency-Key", f"A key has 1 to {_LONGEST_KEY} printable characters.")
+        fingerprint = hashlib.blake2b(request, digest_size=16).digest()
+
+        async def claim_then_work(statements: Statements) -> Answer:
+            earlier = await statements_of.claim_key(statements, workspace_id, key, fingerprint, now())
+            if earlier is not None:
+                if bytes(earlier[0]) != fingerprint:
+                    raise IdempotencyKeyReused
+                return Answer(earlier[1], earlier[2], replayed=True)
+            answer = await work(statements)
+            await statements_of.keep_answer(statements, workspace_id, key, answer.status, answer.body)
+            return answer
+
+        return await self._database.transaction(claim_then_work)

@@ -1,0 +1,292 @@
+"""The SQL of links. Every method is told the workspace whose links it may touch."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from laconic.errors import Conflict
+from laconic.links.model import Link
+from laconic.redirect.model import LinkRow
+from laconic.storage.database import Database, Row, Statements
+
+_COLUMNS = (
+    "id",
+    "workspace_id",
+    "domain_id",
+    "short_code",
+    "original_url",
+    "target_url",
+    "title",
+    "description",
+    "metadata",
+    "created_at",
+    "updated_at",
+    "expires_at",
+    "is_active",
+    "is_deleted",
+    "gone_reason",
+    "redirect_status",
+    "version",
+)
+INSERT_COLUMNS = (
+    "id",
+    "workspace_id",
+    "domain_id",
+    "short_code",
+    "original_url",
+    "target_url",
+    "normalized_url",
+    "normalized_digest",
+    "title",
+    "description",
+    "metadata",
+    "created_by",
+    "created_at",
+    "updated_at",
+    "expires_at",
+    "redirect_status",
+)
+_SELECT = (
+    f"SELECT {', '.join('short_link.' + column for column in _COLUMNS)},"
+    " coalesce(link_total.clicks, 0), link_total.last_clicked_at"
+    " FROM short_link LEFT JOIN link_total ON link_total.link_id = short_link.id"
+)
+_EDITABLE = frozenset(
+    "original_url target_url normalized_url normalized_digest title description metadata expires_at is_active"
+    " is_deleted gone_reason redirect_status".split()
+)
+
+
+def link_from_row(row: Row) -> Link:
+    return Link(*row)
+
+
+@dataclass(frozen=True, slots=True)
+class PublicLink:
+    """What anybody may know of a link, whoever owns it: no tenant, no title, no counts."""
+
+    row: LinkRow
+    original_url: str
+    created_at: int
+
+
+class LinkStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(self, workspace_id: int, domain_id: int, code: str) -> Link | None:
+        """Deleted ones too: the caller decides what that means."""
+        row = await self._database.fetch_one(
+            f"{_SELECT} WHERE short_link.workspace_id = $1 AND domain_id = $2 AND short_code = $3",
+            workspace_id,
+            domain_id,
+            code,
+        )
+        return link_from_row(row) if row else None
+
+    async def find_public(self, domain_id: int, code: str) -> PublicLink | None:
+        """For the preview. Takes no workspace_id: whoever has the code may see where it leads, as by following it."""
+        row = await self._database.fetch_one(
+            "SELECT id, coalesce(target_url, original_url), redirect_status, expires_at, is_active, is_deleted,"
+            " gone_reason, version, coalesce(original_url, ''), created_at"
+            " FROM short_link WHERE domain_id = $1 AND short_code = $2",
+            domain_id,
+            code,
+        )
+        return PublicLink(LinkRow(*row[:8]), row[8], row[9]) if row else None
+
+    async def is_free(self, domain_id: int, code: str) -> bool:
+        """Has the code never been used on this domain, by anybody? Says nothing about by whom."""
+        row = await self._database.fetch_one(
+            "SELECT 1 FROM short_link WHERE domain_id = $1 AND short_code = $2", domain_id, code
+        )
+        return row is None
+
+    async def insert_many(
+        self, workspace_id: int, rows: Sequence[Sequence[Any]], *, announce: Set[int] = frozenset()
+    ) -> set[int]:
+        """Inserts what the unique indexes allow and gives the ids that went in.
+
+        `announce` names the ids whose codes somebody may have asked for before: every worker is told of them.
+        """
+
+        async def work(statements: Statements) -> set[int]:
+            if await statements.insert_many("short_link", INSERT_COLUMNS, rows):
+                present = {row[0] for row in rows}
+            else:
+                present = await _present(statements, workspace_id, rows)
+            told = [(row[2], row[3], 1) for row in rows if row[0] in announce and row[0] in present]
+            if told:
+                await announce_changes(statements, told, rows[0][12])
+            return present
+
+        return await self._database.transaction(work)
+
+    async def list_page(
+        self, workspace_id: int, condition: str, arguments: Sequence[Any], order: str, limit: int
+    ) -> list[Link]:
+        """Links that are not deleted. `condition` and `order` are made by `browse`, never by a caller's text."""
+        rows = await self._database.fetch_all(
+            f"{_SELECT} WHERE short_link.workspace_id = $1 AND NOT is_deleted{condition}"
+            f" ORDER BY {order} LIMIT {limit:d}",
+            workspace_id,
+            *arguments,
+        )
+        return [link_from_row(row) for row in rows]
+
+    async def drop_old_changes(self, before: int, limit: int) -> int:
+        """Change rows that every worker has read; of all workspaces."""
+        return await self._database.execute(
+            "DELETE FROM link_change WHERE seq IN"
+            " (SELECT seq FROM link_change WHERE changed_at < $1 ORDER BY seq LIMIT $2)",
+            before,
+            limit,
+        )
+
+    async def drop_old_keys(self, before: int, limit: int) -> int:
+        """Idempotency keys that nobody will retry any more; of all workspaces."""
+        return await self._database.execute(
+            "DELETE FROM idempotency_key WHERE (workspace_id, key) IN"
+            " (SELECT workspace_id, key FROM idempotency_key WHERE created_at < $1 LIMIT $2)",
+            before,
+            limit,
+        )
+
+    def text_search(self, words: Sequence[str], argument: int) -> tuple[str, str]:
+        return self._database.text_search(words, argument)
+
+
+async def _present(statements: Statements, workspace_id: int, rows: Sequence[Sequence[Any]]) -> set[int]:
+    """Which of these rows are there. By id and code: an id that another process made first is not ours."""
+    present: set[int] = set()
+    wanted = {row[0]: row[3] for row in rows}
+    ids = list(wanted)
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        marks = ",".join(f"${number}" for number in range(2, len(some) + 2))
+        found = await statements.fetch_all(
+            f"SELECT id, short_code FROM short_link WHERE workspace_id = $1 AND id IN ({marks})",  # noqa: S608
+            workspace_id,
+            *some,
+        )
+        present.update(link_id for link_id, code in found if wanted[link_id] == code)
+    return present
+
+
+# Statements of a transaction that a verb has opened.
+
+
+async def insert_one(statements: Statements, workspace_id: int, row: Sequence[Any]) -> bool:
+    """False when a unique index refused it."""
+    marks = ", ".join(f"${number}" for number in range(1, len(row) + 1))
+    sql = (
+        f"INSERT INTO short_link ({', '.join(INSERT_COLUMNS)}) VALUES ({marks})"  # noqa: S608
+        " ON CONFLICT DO NOTHING"
+    )
+    if row[1] != workspace_id:
+        raise ValueError("the row belongs to another workspace")
+    return await statements.execute(sql, *row) == 1
+
+
+async def find_for_change(
+    statements: Statements, workspace_id: int, domain_id: int, code: str
+) -> Link | None:
+    """Without the totals, which the writer of links may not see (they are another file on one engine)."""
+    row = await statements.fetch_one(
+        f"SELECT {', '.join(_COLUMNS)} FROM short_link"  # noqa: S608
+        " WHERE workspace_id = $1 AND domain_id = $2 AND short_code = $3",
+        workspace_id,
+        domain_id,
+        code,
+    )
+    return link_from_row(row) if row else None
+
+
+async def find_reusable(
+    statements: Statements, workspace_id: int, digest: bytes, normalized_url: str
+) -> Link | None:
+    """The live or expired link that holds this URL for reuse."""
+    row = await statements.fetch_one(
+        f"SELECT {', '.join(_COLUMNS)} FROM short_link"  # noqa: S608
+        " WHERE workspace_id = $1 AND normalized_digest = $2 AND is_active AND NOT is_deleted"
+        " AND normalized_url = $3",
+        workspace_id,
+        digest,
+        normalized_url,
+    )
+    return link_from_row(row) if row else None
+
+
+async def release_from_reuse(statements: Statements, workspace_id: int, link_id: int) -> None:
+    """The link no longer stands for its URL; visitors see no difference."""
+    await statements.execute(
+        "UPDATE short_link SET normalized_digest = NULL WHERE id = $1 AND workspace_id = $2",
+        link_id,
+        workspace_id,
+    )
+
+
+async def update(
+    statements: Statements, workspace_id: int, link: Link, changes: dict[str, Any], moment: int
+) -> int:
+    """Writes the changes if the link still has the version that was read; gives the new version."""
+    unknown = changes.keys() - _EDITABLE
+    if unknown:
+        raise ValueError(f"not editable: {unknown}")
+    names = sorted(changes)
+    sets = "".join(f"{name} = ${number}, " for number, name in enumerate(names, start=5))
+    changed = await statements.execute(
+        f"UPDATE short_link SET {sets}updated_at = $4, version = version + 1"  # noqa: S608
+        " WHERE id = $1 AND workspace_id = $2 AND version = $3",
+        link.id,
+        workspace_id,
+        link.version,
+        moment,
+        *(changes[name] for name in names),
+    )
+    if not changed:
+        raise Conflict("version")
+    return link.version + 1
+
+
+async def announce_changes(statements: Statements, links: Sequence[tuple[int, str, int]], moment: int) -> None:
+    """Tells every worker that these links (domain, code, version) are not what they were."""
+    await statements.insert_many(
+        "link_change",
+        ("domain_id", "short_code", "version", "changed_at"),
+        [(domain_id, code, version, moment) for domain_id, code, version in links],
+    )
+
+
+# What was answered to a request with an Idempotency-Key.
+
+
+async def claim_key(
+    statements: Statements, workspace_id: int, key: str, fingerprint: bytes, moment: int
+) -> Row | None:
+    """None when the key is new and now claimed; otherwise (fingerprint, status, body) of the first answer."""
+    claimed = await statements.execute(
+        "INSERT INTO idempotency_key (workspace_id, key, fingerprint, created_at) VALUES ($1, $2, $3, $4)"
+        " ON CONFLICT (workspace_id, key) DO NOTHING",
+        workspace_id,
+        key,
+        fingerprint,
+        moment,
+    )
+    if claimed:
+        return None
+    return await statements.fetch_one(
+        "SELECT fingerprint, status, body FROM idempotency_key WHERE workspace_id = $1 AND key = $2",
+        workspace_id,
+        key,
+    )
+
+
+async def keep_answer(statements: Statements, workspace_id: int, key: str, status: int, body: str) -> None:
+    await statements.execute(
+        "UPDATE idempotency_key SET status = $3, body = $4 WHERE workspace_id = $1 AND key = $2",
+        workspace_id,
+        key,
+        status,
+        body,
+    )

@@ -1,0 +1,34 @@
+"""How the program speaks to its operator: one event a line, as text or as JSON, on standard error."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+
+def set_up_logs(level: str, form: str) -> None:
+    """Called once in each process."""
+    shared: list[Any] = [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    last: Any
+    if form == "json":
+        shared.append(structlog.processors.format_exc_info)
+        last = structlog.processors.JSONRenderer()
+    else:
+        last = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=last, foreign_pre_chain=shared))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    # uvicorn tells of every start and stop in words of its own; ours say it once.
+    logging.getLogger("uvicorn").setLevel("WARNING")

@@ -1,0 +1,49 @@
+"""The processes that answer nobody: ingest (one per machine) and upkeep (one per deployment)."""
+
+import asyncio
+import contextlib
+
+import structlog
+
+from laconic.clicks.ingest import Ingest
+from laconic.clicks.store import ClickStore
+from laconic.errors import Unavailable
+from laconic.serve.children import Lifeline
+from laconic.settings import Settings
+from laconic.storage.engines import open_database
+from laconic.upkeep.sweeps import Sweeps
+
+log = structlog.get_logger(__name__)
+
+
+async def run_ingest(settings: Settings, lifeline: Lifeline) -> None:
+    """Journals into the database, until told to stop and all that was written is applied."""
+    # Told to stop or not, what was journaled before is still to be applied.
+    lifeline.watch(may_be_cancelled=False)
+    database = await open_database(settings.effective_database_url, writes="clicks")
+    try:
+        lifeline.ready()
+        await Ingest(settings.journal_folder, ClickStore(database)).run(lifeline.stopping)
+    except Unavailable as error:
+        log.warning("clicks stay in the journal until the next start", error=str(error))
+    finally:
+        await database.close()
+
+
+async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
+    """Once a second the engine's housekeeping; once a minute what has served its time is removed."""
+    lifeline.watch()
+    database = await open_database(settings.effective_database_url)
+    sweeps = Sweeps(database)
+    try:
+        lifeline.ready()
+        while not lifeline.stopping.is_set():
+            try:
+                await database.tidy()
+                await sweeps.run_when_due()
+            except Unavailable as error:
+                log.warning("upkeep could not reach the database", error=str(error))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(lifeline.stopping.wait(), 1)
+    finally:
+        await database.close()

@@ -1,0 +1,124 @@
+"""The process that answers: lane, endpoint, API and pages on one loop."""
+
+import asyncio
+import contextlib
+import socket
+import sys
+from collections.abc import Callable, Iterator
+
+import structlog
+import uvicorn
+
+from laconic.clicks.journal import Journal
+from laconic.errors import CannotStart
+from laconic.redirect.forwarded import TrustedProxies
+from laconic.redirect.lane import Lane, lane_protocol
+from laconic.serve.children import Lifeline
+from laconic.settings import Settings
+from laconic.web.app import App
+from laconic.wiring import Services, open_services
+
+log = structlog.get_logger(__name__)
+
+_KEEP_ALIVE_SECONDS = 75
+_DRAIN_SECONDS = 6
+# Between "not ready" and "no longer accepting", for whoever watches /ready.
+_NOTICE_SECONDS = 0.3
+_SYNC_SECONDS = 0.1
+# How long a thread may keep the interpreter's lock while the loop wants it; Python's default is 5 ms.
+_SWITCH_SECONDS = 0.0005
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without signal handlers of its own, which tells when it answers."""
+
+    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_started = on_started
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_started()
+
+
+async def run_web_worker(settings: Settings, listener: socket.socket, lifeline: Lifeline) -> None:
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    lifeline.watch()
+    async with open_services(settings) as services:
+        journal = _open_journal(settings)
+        try:
+            await _answer(services, journal, listener, lifeline)
+        finally:
+            journal.close()
+
+
+def _open_journal(settings: Settings) -> Journal:
+    try:
+        return Journal(settings.journal_folder)
+    except OSError as error:
+        raise CannotStart(
+            f"The click journal cannot be made in {settings.journal_folder}: {error.strerror or error}."
+        ) from error
+
+
+async def _answer(services: Services, journal: Journal, listener: socket.socket, lifeline: Lifeline) -> None:
+    proxies = TrustedProxies(services.settings.trusted_proxies)
+    lane = Lane(services.cache, services.hosts, journal, proxies)
+    app = App(services, journal)
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=lane_protocol(lane),
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=_DRAIN_SECONDS,
+        ),
+        on_started=lifeline.ready,
+    )
+    tasks = [
+        asyncio.create_task(services.database.follow_changes(services.cache)),
+        asyncio.create_task(_turn_seconds(lane, server)),
+        asyncio.create_task(_sync(journal)),
+        asyncio.create_task(_stop(lifeline.stopping, app, server)),
+    ]
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        lane.flush()
+
+
+async def _turn_seconds(lane: Lane, server: uvicorn.Server) -> None:
+    while True:
+        await asyncio.sleep(1)
+        lane.turn_second()
+        lane.close_overdue(server.server_state.connections)
+
+
+async def _sync(journal: Journal) -> None:
+    while True:
+        await asyncio.sleep(_SYNC_SECONDS)
+        job = journal.sync_job()
+        if job is not None:
+            try:
+                await asyncio.to_thread(job)
+            except OSError as error:
+                log.error("the click journal cannot be synced", error=str(error))
+
+
+async def _stop(stopping: asyncio.Event, app: App, server: uvicorn.Server) -> None:
+    await stopping.wait()
+    app.health.is_draining = True
+    await asyncio.sleep(_NOTICE_SECONDS)
+    server.should_exit = True

@@ -1,0 +1,84 @@
+"""Picks the engine by the database URL, so that no other room has to know there are two."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from laconic.errors import SettingInvalid
+from laconic.storage.database import Database
+from laconic.storage.migrate import read_migrations
+
+Writes = Literal["links", "clicks"]
+
+_SQLITE = "sqlite:///"
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaStatus:
+    engine: str
+    applied: int
+    known: int
+
+
+def data_folder(url: str) -> Path | None:
+    """The folder whose files are the database, or None when a server keeps it."""
+    if not url.startswith(_SQLITE):
+        return None
+    path = Path(url.removeprefix(_SQLITE))
+    if path.name != "laconic.db":
+        raise SettingInvalid("LACONIC_DATABASE_URL: an SQLite database is named laconic.db, in a folder of its own.")
+    return path.parent
+
+
+async def open_database(url: str, *, writes: Writes = "links") -> Database:
+    """`writes` says which part this process changes: links (web, command line) or clicks (ingest)."""
+    folder = data_folder(url)
+    if folder is not None:
+        from laconic.storage.sqlite import open_sqlite
+
+        return await open_sqlite(folder, writes=writes)
+    _need_postgres(url)
+    from laconic.storage.postgres import open_postgres
+
+    return await open_postgres(url)
+
+
+async def migrate(url: str) -> list[str]:
+    """Brings the database to this release's schema; safe from several processes at once."""
+    folder = data_folder(url)
+    if folder is not None:
+        from laconic.storage.sqlite import migrate_sqlite
+
+        return await migrate_sqlite(folder)
+    _need_postgres(url)
+    from laconic.storage.postgres import migrate_postgres
+
+    return await migrate_postgres(url)
+
+
+async def schema_status(url: str) -> SchemaStatus:
+    """Which schema the database has, and which one this release knows."""
+    folder = data_folder(url)
+    if folder is not None:
+        from laconic.storage.sqlite import sqlite_schema_version
+
+        applied = await sqlite_schema_version(folder)
+        return SchemaStatus("SQLite", applied, len(read_migrations("sqlite")))
+    _need_postgres(url)
+    from laconic.storage.postgres import postgres_schema_version
+
+    applied = await postgres_schema_version(url)
+    return SchemaStatus("PostgreSQL", applied, len(read_migrations("postgres")))
+
+
+def _need_postgres(url: str) -> None:
+    if not url.startswith(_POSTGRES):
+        raise SettingInvalid(
+            "LACONIC_DATABASE_URL must begin with sqlite:/// or postgresql://, "
+            f"not {url.partition(':')[0][:20]!r}."
+        )
+    try:
+        import laconic.storage.postgres  # noqa: F401
+    except ImportError as error:
+        raise SettingInvalid("PostgreSQL needs an extra: pip install 'laconic[postgres]'.") from error

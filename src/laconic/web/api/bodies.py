@@ -1,0 +1,64 @@
+"""Reading a request's body: bounded, of the right type, of the right shape."""
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect, Request
+
+from laconic.web.api.problems import NOT_JSON, TOO_LARGE, WRONG_SHAPE, WRONG_TYPE, Problem
+
+M = TypeVar("M", bound=BaseModel)
+
+LARGEST_BODY = 256 * 1024
+_MOST_ERRORS = 20
+
+
+def media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def require_json(request: Request) -> None:
+    """A page on another site cannot send this type without asking first, so open mode rests on it."""
+    if media_type(request) != "application/json":
+        raise Problem(WRONG_TYPE, "Send the body as Content-Type: application/json.")
+
+
+async def read_body(request: Request, limit: int = LARGEST_BODY) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise Problem(TOO_LARGE, f"The body may have at most {limit} bytes.")
+            chunks.append(chunk)
+    except ClientDisconnect:
+        raise Problem(NOT_JSON, "The body ended early.") from None
+    return b"".join(chunks)
+
+
+async def read_model(request: Request, model: type[M]) -> M:
+    require_json(request)
+    return model_from_json(model, await read_body(request))
+
+
+def model_from_json(model: type[M], body: bytes) -> M:
+    """Strict: a number in quotes is not a number, and a field nobody knows is a mistake worth telling."""
+    try:
+        return model.model_validate_json(body, strict=True)
+    except ValidationError as error:
+        raise problem_of(error) from None
+
+
+def problem_of(error: ValidationError) -> Problem:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    if found and found[0]["type"] == "json_invalid":
+        return Problem(NOT_JSON, found[0]["msg"].removeprefix("Invalid JSON: ").capitalize() + ".")
+    listed = [_told(one) for one in found[:_MOST_ERRORS]]
+    detail = "; ".join(f"{one['field']}: {one['detail']}" if one["field"] else one["detail"] for one in listed[:3])
+    return Problem(WRONG_SHAPE, detail + ".", listed)
+
+
+def _told(one: Any) -> dict[str, str]:
+    field = ".".join(str(part) for part in one["loc"])[:100]
+    return {"field": field, "detail": one["msg"]}

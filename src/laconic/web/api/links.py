@@ -1,0 +1,371 @@
+"""/api/v1/urls: create, list, get, edit, delete."""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from laconic.clock import from_datetime, to_rfc3339
+from laconic.codes.rules import POSSIBLE_CODE
+from laconic.errors import ChoiceRefused, LinkUnknown
+from laconic.links import browse
+from laconic.links.model import LONGEST_EXPIRY_HOURS, Created, Link, LinkDraft, LinkEdit
+from laconic.links.once import Answer
+from laconic.storage.database import Statements
+from laconic.web.api.authentication import Gate
+from laconic.web.api.bodies import model_from_json, read_body, require_json
+from laconic.web.api.openapi import body_of, problems
+from laconic.web.api.problems import MALFORMED_CODE, SECURITY_HEADERS, Problem
+from laconic.wiring import Services
+from laconic.workspaces.model import DEFAULT_DOMAIN_ID, LINKS_CREATE, LINKS_READ, LINKS_WRITE, Actor
+
+API_HEADERS = {**SECURITY_HEADERS, "cache-control": "no-store"}
+
+
+class LinkRequest(BaseModel):
+    """A link to make. At most one of the three ways to say when it expires."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    original_url: str
+    custom_code: str | None = None
+    expires_in_hours: Annotated[int, Field(ge=1, le=LONGEST_EXPIRY_HOURS)] | None = None
+    expires_in_seconds: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    expires_at: AwareDatetime | None = None
+    title: str | None = None
+    description: str | None = None
+    metadata: dict[str, Any] | None = None
+    domain: str | None = None
+    redirect_status: int | None = None
+    reuse: bool | None = None
+
+    def draft(self) -> LinkDraft:
+        return LinkDraft(
+            self.original_url,
+            self.custom_code,
+            self.expires_in_hours,
+            self.expires_in_seconds,
+            from_datetime(self.expires_at) if self.expires_at is not None else None,
+            self.title,
+            self.description,
+            self.metadata or {},
+            self.redirect_status,
+            self.reuse,
+        )
+
+
+class LinkEditRequest(BaseModel):
+    """New values; what is not named stays as it is, null takes a value away."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    original_url: str | None = None
+    title: str | None = None
+    description: str | None = None
+    metadata: dict[str, Any] | None = None
+    expires_at: AwareDatetime | None = None
+    is_active: bool | None = None
+    redirect_status: int | None = None
+
+    def edit(self) -> LinkEdit:
+        return LinkEdit(
+            fields=frozenset(self.model_fields_set),
+            original_url=self.original_url,
+            title=self.title,
+            description=self.description,
+            metadata=self.metadata,
+            expires_at=from_datetime(self.expires_at) if self.expires_at is not None else None,
+            is_active=self.is_active,
+            redirect_status=self.redirect_status,
+        )
+
+
+class CreatedLink(BaseModel):
+    """What a create answers."""
+
+    id: str
+    short_code: str
+    short_url: str
+    original_url: str
+    created_at: str
+    expires_at: str | None
+    title: str | None
+    redirect_status: int
+    existing: bool | None = None
+
+
+class ShownLink(BaseModel):
+    """A link as its owner sees it."""
+
+    id: str
+    short_code: str
+    short_url: str
+    original_url: str
+    title: str | None
+    description: str | None
+    metadata: dict[str, Any]
+    created_at: str
+    updated_at: str
+    expires_at: str | None
+    is_active: bool
+    click_count: int
+    redirect_status: int
+
+
+class LinkPage(BaseModel):
+    """Links, and where the next page begins."""
+
+    items: list[ShownLink]
+    next_cursor: str | None
+
+
+def created_json(created: Created, base_url: str) -> dict[str, Any]:
+    link = created.link
+    shown: dict[str, Any] = {
+        "id": str(link.id),
+        "short_code": link.short_code,
+        "short_url": f"{base_url}/{link.short_code}",
+        "original_url": link.original_url,
+        "created_at": to_rfc3339(link.created_at),
+        "expires_at": _moment(link.expires_at),
+        "title": link.title,
+        "redirect_status": link.redirect_status,
+    }
+    if created.existing:
+        shown["existing"] = True
+    return shown
+
+
+def link_json(link: Link, base_url: str) -> dict[str, Any]:
+    return {
+        "id": str(link.id),
+        "short_code": link.short_code,
+        "short_url": f"{base_url}/{link.short_code}",
+        "original_url": link.original_url,
+        "title": link.title,
+        "description": link.description,
+        "metadata": json.loads(link.metadata),
+        "created_at": to_rfc3339(link.created_at),
+        "updated_at": to_rfc3339(link.updated_at),
+        "expires_at": _moment(link.expires_at),
+        "is_active": bool(link.is_active),
+        "click_count": link.click_count,
+        "redirect_status": link.redirect_status,
+    }
+
+
+def _moment(moment: int | None) -> str | None:
+    return None if moment is None else to_rfc3339(moment)
+
+
+def json_response(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    return Response(body, status, {**API_HEADERS, **(headers or {})}, media_type="application/json")
+
+
+def answer_response(answer: Answer, headers: dict[str, str] | None = None) -> Response:
+    """What a request with an Idempotency-Key gets, the first time and every time after."""
+    told = {**API_HEADERS, **(headers or {})}
+    if answer.replayed:
+        told["idempotency-replayed"] = "true"
+    if answer.status == 204:
+        return Response(status_code=204, headers=told)
+    return Response(answer.body.encode(), answer.status, told, media_type="application/json")
+
+
+def require_code(code: str) -> str:
+    if not POSSIBLE_CODE.fullmatch(code):
+        raise Problem(MALFORMED_CODE, "A code has 1 to 64 letters, digits, hyphens or underscores.")
+    return code
+
+
+class LinkRoutes:
+    """The handlers, with what they need."""
+
+    def __init__(self, services: Services, gate: Gate) -> None:
+        self._services = services
+        self._gate = gate
+        self._base_url = services.settings.base_url
+
+    async def create(self, request: Request) -> Response:
+        """Makes a link. 201, or 200 with `existing` when `reuse` found one."""
+        actor = await self._gate.admit(request, LINKS_CREATE)
+        require_json(request)
+        body = await read_body(request)
+        asked = model_from_json(LinkRequest, body)
+        self._check_domain(asked.domain)
+        key = request.headers.get("idempotency-key")
+        if key is not None:
+            return await self._create_once(actor, asked.draft(), key, body)
+        created = await self._services.creator.create(actor.workspace_id, actor.user_id, asked.draft())
+        return json_response(created_json(created, self._base_url), 200 if created.existing else 201)
+
+    async def _create_once(self, actor: Actor, draft: LinkDraft, key: str, body: bytes) -> Response:
+        creator = self._services.creator
+        ready = await creator.make_ready(actor.workspace_id, actor.user_id, draft)
+
+        async def work(statements: Statements) -> Answer:
+            created = await creator.create_in(statements, ready, actor.workspace_id)
+            text = json.dumps(created_json(created, self._base_url), ensure_ascii=False)
+            return Answer(200 if created.existing else 201, text)
+
+        answer = await self._services.once.run(actor.workspace_id, key, b"POST urls\n" + body, work)
+        if not answer.replayed:
+            creator.tell_cache(ready)
+        return answer_response(answer)
+
+    def _check_domain(self, domain: str | None) -> None:
+        if domain is not None and self._services.hosts.known(domain) != DEFAULT_DOMAIN_ID:
+            raise ChoiceRefused("domain", "There is no such domain.")
+
+    async def page(
+        self,
+        request: Request,
+        search: Annotated[str | None, Query(max_length=200)] = None,
+        state: browse.State = "all",
+        created_from: AwareDatetime | None = None,
+        created_to: AwareDatetime | None = None,
+        sort: browse.Sort = "-created_at",
+        cursor: Annotated[str | None, Query(max_length=500)] = None,
+        limit: Annotated[int, Query(ge=1, le=browse.LARGEST_PAGE)] = 50,
+    ) -> Response:
+        """Links of the workspace, newest first, a page at a time."""
+        actor = await self._gate.admit(request, LINKS_READ)
+        page = await self._services.browser.page(
+            actor.workspace_id,
+            browse.Query(
+                search=search,
+                state=state,
+                created_from=from_datetime(created_from) if created_from else None,
+                created_to=from_datetime(created_to) if created_to else None,
+                sort=sort,
+                cursor=cursor,
+                limit=limit,
+            ),
+        )
+        items = [link_json(link, self._base_url) for link in page.links]
+        return json_response({"items": items, "next_cursor": page.next_cursor})
+
+    async def get(self, request: Request, code: str, domain: str | None = None) -> Response:
+        """One link. 410 when it was deleted; looking is no click."""
+        actor = await self._gate.admit(request, LINKS_READ)
+        link = await self._find(actor, code, domain)
+        return json_response(link_json(link, self._base_url))
+
+    async def stats(self, request: Request, code: str, domain: str | None = None) -> Response:
+        """How often one link was followed, and when last."""
+        actor = await self._gate.admit(request, LINKS_READ)
+        link = await self._find(actor, code, domain)
+        return json_response(
+            {
+                "short_code": link.short_code,
+                "original_url": link.original_url,
+                "clicks": link.click_count,
+                "created_at": to_rfc3339(link.created_at),
+                "last_accessed_at": _moment(link.last_clicked_at),
+            }
+        )
+
+    async def edit(self, request: Request, code: str, domain: str | None = None) -> Response:
+        """Changes what is named in the body; every worker follows within a second."""
+        actor = await self._gate.admit(request, LINKS_WRITE)
+        require_json(request)
+        body = await read_body(request)
+        edit = model_from_json(LinkEditRequest, body).edit()
+        domain_id = self._domain(code, domain)
+        key = request.headers.get("idempotency-key")
+        if key is None:
+            await self._services.changer.edit(actor.workspace_id, domain_id, code, edit)
+            return json_response(link_json(await self._find(actor, code, domain), self._base_url))
+        changed: list[Link] = []
+
+        async def work(statements: Statements) -> Answer:
+            link = await self._services.changer.edit_in(statements, actor.workspace_id, domain_id, code, edit)
+            changed.append(link)
+            return Answer(200, json.dumps(link_json(link, self._base_url), ensure_ascii=False))
+
+        return await self._change_once(actor, key, f"PATCH {domain_id} {code}\n".encode() + body, work, changed)
+
+    async def delete(self, request: Request, code: str, domain: str | None = None) -> Response:
+        """The code answers 410 from now on, and is never given to another link."""
+        actor = await self._gate.admit(request, LINKS_WRITE)
+        domain_id = self._domain(code, domain)
+        key = request.headers.get("idempotency-key")
+        if key is None:
+            await self._services.changer.delete(actor.workspace_id, domain_id, code)
+            return Response(status_code=204, headers=API_HEADERS)
+        changed: list[Link] = []
+
+        async def work(statements: Statements) -> Answer:
+            changed.append(await self._services.changer.delete_in(statements, actor.workspace_id, domain_id, code))
+            return Answer(204, "")
+
+        return await self._change_once(actor, key, f"DELETE {domain_id} {code}\n".encode(), work, changed)
+
+    async def _change_once(
+        self, actor: Actor, key: str, request: bytes, work: Any, changed: list[Link]
+    ) -> Response:
+        answer = await self._services.once.run(actor.workspace_id, key, request, work)
+        for link in changed:
+            self._services.changer.tell_cache(link)
+        return answer_response(answer)
+
+    async def _find(self, actor: Actor, code: str, domain: str | None) -> Link:
+        domain_id = self._domain(code, domain)
+        return await self._services.browser.get(actor.workspace_id, domain_id, code)
+
+    def _domain(self, code: str, domain: str | None) -> int:
+        require_code(code)
+        if domain is None:
+            return DEFAULT_DOMAIN_ID
+        domain_id = self._services.hosts.known(domain)
+        if domain_id is None:
+            raise LinkUnknown(code)
+        return domain_id
+
+    async def availability(self, request: Request, code: str) -> Response:
+        """Could this be a custom code now? A hint: only the create decides."""
+        await self._gate.admit(request, LINKS_CREATE)
+        reason = await self._why_not(code)
+        return json_response({"available": True} if reason is None else {"available": False, "reason": reason})
+
+    async def _why_not(self, code: str) -> str | None:
+        refused = self._services.custom_codes.refusal(code)
+        if refused is not None:
+            return refused
+        return None if await self._services.links.is_free(DEFAULT_DOMAIN_ID, code) else "taken"
+
+    def router(self) -> APIRouter:
+        router = APIRouter(tags=["links"])
+        urls, one = "/api/v1/urls", "/api/v1/urls/{code}"
+        router.add_api_route(
+            urls,
+            self.create,
+            methods=["POST"],
+            status_code=201,
+            responses={201: {"model": CreatedLink}, 200: {"model": CreatedLink}, **problems(400, 401, 409, 413, 422)},
+            openapi_extra=body_of(LinkRequest),
+        )
+        router.add_api_route(
+            urls, self.page, methods=["GET"], responses={200: {"model": LinkPage}, **problems(401, 422)}
+        )
+        router.add_api_route(
+            one, self.get, methods=["GET"], responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410)}
+        )
+        router.add_api_route(
+            one,
+            self.edit,
+            methods=["PATCH"],
+            responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410, 422)},
+            openapi_extra=body_of(LinkEditRequest),
+        )
+        router.add_api_route(
+            one, self.delete, methods=["DELETE"], status_code=204, responses=problems(400, 401, 404, 410)
+        )
+        router.add_api_route(one + "/stats", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410))
+        router.add_api_route(
+            "/api/v1/codes/{code}", self.availability, methods=["GET"], responses=problems(401), tags=["codes"]
+        )
+        return router

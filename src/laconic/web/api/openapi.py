@@ -1,0 +1,40 @@
+"""Words for the OpenAPI document about bodies that the handlers read themselves."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+_TITLES = {
+    400: "Refused",
+    401: "No or bad credentials",
+    403: "A scope is missing",
+    404: "Unknown, or another tenant's",
+    409: "The code is taken",
+    410: "Deleted",
+    413: "Too long",
+    415: "Not JSON",
+    422: "Wrong shape",
+    429: "Too many requests",
+    503: "Not available now",
+}
+
+
+class ProblemDocument(BaseModel):
+    """RFC 9457; `code` is stable."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The refusals of a route; 429 and 503 can come from all of them."""
+    content = {"application/problem+json": {"schema": ProblemDocument.model_json_schema()}}
+    return {status: {"description": _TITLES[status], "content": content} for status in (*statuses, 429, 503)}
+
+
+def body_of(*models: type[BaseModel], media_type: str = "application/json") -> dict[str, Any]:
+    schema = models[0].model_json_schema(ref_template="#/components/schemas/{model}")
+    return {"requestBody": {"required": True, "content": {media_type: {"schema": schema}}}}

@@ -1,0 +1,93 @@
+"""The simplest way in: POST /shorten, GET /stats/{code}."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.responses import Response
+
+from laconic.clock import to_rfc3339
+from laconic.links.model import LinkDraft
+from laconic.web.api.authentication import Gate
+from laconic.web.api.bodies import media_type, problem_of, read_body
+from laconic.web.api.links import json_response, require_code
+from laconic.web.api.openapi import body_of, problems
+from laconic.web.api.problems import Kind, Problem
+from laconic.wiring import Services
+from laconic.workspaces.model import DEFAULT_DOMAIN_ID, LINKS_CREATE, LINKS_READ
+
+# This route speaks to the simplest of clients: whatever is wrong with the body is a 400.
+_BAD_BODY = Kind(400, "invalid_request", "Send a JSON object with a url")
+
+
+class ShortenRequest(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    url: str
+    reuse: bool | None = None
+
+
+class Shortened(BaseModel):
+    short_code: str
+    short_url: str
+    original_url: str
+
+
+class ShortenRoutes:
+    def __init__(self, services: Services, gate: Gate) -> None:
+        self._services = services
+        self._gate = gate
+
+    async def shorten(self, request: Request) -> Response:
+        """Makes a link to `url`."""
+        actor = await self._gate.admit(request, LINKS_CREATE)
+        asked = await _read(request)
+        draft = LinkDraft(asked.url, reuse=asked.reuse)
+        created = await self._services.creator.create(actor.workspace_id, actor.user_id, draft)
+        link = created.link
+        shown: dict[str, Any] = {
+            "short_code": link.short_code,
+            "short_url": f"{self._services.settings.base_url}/{link.short_code}",
+            "original_url": link.original_url,
+        }
+        if created.existing:
+            shown["existing"] = True
+        return json_response(shown, 200 if created.existing else 201)
+
+    async def stats(self, request: Request, code: str) -> Response:
+        """How often a link was followed."""
+        actor = await self._gate.admit(request, LINKS_READ)
+        link = await self._services.browser.get(actor.workspace_id, DEFAULT_DOMAIN_ID, require_code(code))
+        return json_response(
+            {
+                "short_code": link.short_code,
+                "original_url": link.original_url,
+                "click_count": link.click_count,
+                "created_at": to_rfc3339(link.created_at),
+            }
+        )
+
+    def router(self) -> APIRouter:
+        router = APIRouter(tags=["simple"])
+        router.add_api_route(
+            "/shorten",
+            self.shorten,
+            methods=["POST"],
+            status_code=201,
+            responses={201: {"model": Shortened}, **problems(400, 401, 413)},
+            openapi_extra=body_of(ShortenRequest),
+        )
+        router.add_api_route(
+            "/stats/{code}", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410)
+        )
+        return router
+
+
+async def _read(request: Request) -> ShortenRequest:
+    if media_type(request) != "application/json":
+        raise Problem(_BAD_BODY, 'Send {"url": "https://…"} as Content-Type: application/json.')
+    try:
+        return ShortenRequest.model_validate_json(await read_body(request), strict=True)
+    except ValidationError as error:
+        problem = problem_of(error)
+        raise Problem(_BAD_BODY, str(problem), problem.errors) from None

@@ -1,0 +1,137 @@
+"""GET / and POST /: paste, shorten, copy, QR.
+
+The form works without JavaScript. With it, the script sends the same form and takes the answer's <main>: there is
+one rendering, and it is this one.
+"""
+
+import math
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from laconic import __version__
+from laconic.codes.store import CodeStore
+from laconic.errors import LaconicError, OutcomeUnknown, Refused, TooManyRequests
+from laconic.links.model import Created, LinkDraft
+from laconic.web.api.authentication import Gate
+from laconic.web.api.bodies import media_type, read_body
+from laconic.web.api.links import created_json, json_response
+from laconic.web.api.problems import WRONG_TYPE, Kind, Problem, kind_of, response_to
+from laconic.web.pages.form_tokens import FormTokens
+from laconic.web.pages.qr_drawing import QrPainter
+from laconic.web.pages.templates import page_response, wants_html
+from laconic.wiring import Services
+from laconic.workspaces.model import LINKS_CREATE
+
+_FORM = "application/x-www-form-urlencoded"
+_MOST_FIELDS = 20
+_FORM_EXPIRED = Kind(403, "form_expired", "The form has expired")
+_NOT_A_FORM = Kind(400, "invalid_request", "The form cannot be read")
+
+
+class HomeRoutes:
+    def __init__(self, services: Services, gate: Gate, painter: QrPainter) -> None:
+        self._services = services
+        self._gate = gate
+        self._painter = painter
+        self._base_url = services.settings.base_url
+        self._tokens = FormTokens(CodeStore(services.database).permutation_secret, self._base_url)
+
+    async def show(self, request: Request) -> Response:
+        if not wants_html(request):
+            shown = {"service": "url-shortener", "name": "laconic", "version": __version__}
+            return json_response(shown, headers={"vary": "accept"})
+        return await self._page(request)
+
+    async def shorten(self, request: Request) -> Response:
+        if media_type(request) != _FORM:
+            raise Problem(WRONG_TYPE, "This is the page's own form. Programs send JSON to /shorten or /api/v1/urls.")
+        fields = _fields(await read_body(request))
+        url = fields.get("url", "")
+        try:
+            if not await self._tokens.is_ours(request, fields.get("token", "")):
+                raise Problem(_FORM_EXPIRED, "The form had expired. Nothing was done: please send it again.")
+            actor = await self._gate.admit(request, LINKS_CREATE)
+            created = await self._services.creator.create(actor.workspace_id, actor.user_id, LinkDraft(url))
+        except LaconicError as error:
+            if not wants_html(request):
+                raise
+            return await self._page(request, url=url, error=error)
+        if not wants_html(request):
+            return json_response(created_json(created, self._base_url), 201)
+        return await self._page(request, created=created)
+
+    async def _page(
+        self, request: Request, *, url: str = "", error: LaconicError | None = None, created: Created | None = None
+    ) -> Response:
+        status = 200 if error is None else kind_of(error).status
+        if not await self._may_create(request):
+            return page_response("closed.html", 200 if error is None else 401, base_url=self._base_url)
+        token = await self._tokens.token_for(request)
+        response = page_response(
+            "home.html",
+            201 if created is not None else status,
+            _retry_after(error),
+            token=token.field,
+            url=url,
+            error=_words(error),
+            made=await self._made(created) if created is not None else None,
+        )
+        self._tokens.keep(response, token)
+        return response
+
+    async def _may_create(self, request: Request) -> bool:
+        """Would the form work? Asked without using up anybody's rate."""
+        if self._services.settings.open:
+            return True
+        try:
+            await self._gate.admit(request, LINKS_CREATE)
+        except Refused:
+            return False
+        return True
+
+    async def _made(self, created: Created) -> dict[str, Any]:
+        link = created.link
+        short_url = f"{self._base_url}/{link.short_code}"
+        return {
+            "code": link.short_code,
+            "short_url": short_url,
+            "shown_url": short_url.partition("://")[2],
+            "original_url": link.original_url,
+            "qr": await self._painter.inline_svg(short_url),
+        }
+
+    def router(self) -> APIRouter:
+        router = APIRouter(include_in_schema=False)
+        router.add_api_route("/", self.show, methods=["GET", "HEAD"])
+        router.add_api_route("/", self.shorten, methods=["POST"])
+        return router
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    """Text that is not UTF-8 is refused: what is accepted comes back unchanged."""
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS
+        )
+    except ValueError:
+        raise Problem(_NOT_A_FORM, "The form's text is not what a browser sends.") from None
+    return dict(pairs)
+
+
+def _words(error: LaconicError | None) -> str | None:
+    if error is None:
+        return None
+    if isinstance(error, TooManyRequests):
+        seconds = max(1, math.ceil(error.retry_after))
+        return f"That was a little fast. Please try again in {seconds} second{'s' if seconds > 1 else ''}."
+    if isinstance(error, OutcomeUnknown):
+        return "The connection was lost: the link may or may not have been made. You may safely send it again."
+    return str(error)
+
+
+def _retry_after(error: LaconicError | None) -> dict[str, str]:
+    seconds = response_to(error).headers.get("retry-after") if error is not None else None
+    return {} if seconds is None else {"retry-after": seconds}

@@ -1,0 +1,25 @@
+"""An error in answer to a person: a page. In answer to a program: its problem document."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from laconic.errors import LaconicError
+from laconic.web.api.problems import kind_of, response_to
+from laconic.web.pages.templates import HTML, PAGE_HEADERS, render, wants_html
+
+# First path segments that speak JSON whatever the caller would like best.
+_FOR_PROGRAMS = frozenset({"api", "health", "live", "metrics", "openapi.json", "ready", "shorten", "stats"})
+
+
+def answer_to(request: Request, error: LaconicError) -> Response:
+    response = response_to(error)
+    if request.url.path[1:].partition("/")[0] in _FOR_PROGRAMS or not wants_html(request):
+        return response
+    kind = kind_of(error)
+    body = render(
+        "refusal.html", status=kind.status, title=kind.title, detail=str(error), code=None, suggestion=None
+    )
+    page = Response(body, kind.status, PAGE_HEADERS, media_type=HTML)
+    if "retry-after" in response.headers:
+        page.headers["retry-after"] = response.headers["retry-after"]
+    return page

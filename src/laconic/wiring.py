@@ -1,0 +1,110 @@
+"""Opens everything a process needs, in order, into one exit stack."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from laconic.codes.allocator import CodeAllocator
+from laconic.codes.permutation import Permutation
+from laconic.codes.rules import CustomCodeRules
+from laconic.codes.store import CodeStore
+from laconic.links.browse import LinkBrowser
+from laconic.links.change import LinkChanger
+from laconic.links.create import LinkCreator
+from laconic.links.once import Once
+from laconic.links.store import LinkStore
+from laconic.links.targets import TargetRules
+from laconic.redirect.cache import RedirectCache
+from laconic.redirect.hosts import Hosts
+from laconic.redirect.lookup import Lookup
+from laconic.settings import Settings
+from laconic.storage.database import Database
+from laconic.storage.engines import open_database
+from laconic.workspaces.api_keys import ApiKeys
+from laconic.workspaces.model import DEFAULT_DOMAIN_ID
+from laconic.workspaces.store import WorkspaceStore
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a web worker or a command works with."""
+
+    settings: Settings
+    database: Database
+    cache: RedirectCache
+    hosts: Hosts
+    codes: CodeAllocator
+    custom_codes: CustomCodeRules
+    targets: TargetRules
+    links: LinkStore
+    creator: LinkCreator
+    changer: LinkChanger
+    browser: LinkBrowser
+    once: Once
+    workspaces: WorkspaceStore
+    api_keys: ApiKeys
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncIterator[Services]:
+    """For a database that `migrate` has prepared."""
+    async with AsyncExitStack() as stack:
+        database = await open_database(settings.effective_database_url)
+        stack.push_async_callback(database.close)
+        workspaces = WorkspaceStore(database)
+        base_host = urlsplit(settings.base_url).hostname or "localhost"
+        await workspaces.set_default_host(base_host)
+        names = await workspaces.redirect_hosts()
+        hosts = Hosts(DEFAULT_DOMAIN_ID, names)
+        cache = RedirectCache(
+            Lookup(database),
+            most_entries=settings.cache_entries,
+            most_bytes=settings.cache_bytes,
+            max_stale=settings.max_stale,
+        )
+        codes = await _open_codes(settings, database)
+        stack.push_async_callback(codes.close)
+        targets = TargetRules(
+            own_hosts={base_host, *names},
+            max_length=settings.max_url_length,
+            allow_private=settings.private_targets == "allow",
+        )
+        custom_codes = CustomCodeRules(settings.custom_code_pattern)
+        creator = LinkCreator(
+            database,
+            codes,
+            targets,
+            custom_codes,
+            domain_id=DEFAULT_DOMAIN_ID,
+            redirect_status=settings.redirect_status,
+            cache=cache,
+        )
+        stack.push_async_callback(creator.close)
+        links = LinkStore(database)
+        yield Services(
+            settings=settings,
+            database=database,
+            cache=cache,
+            hosts=hosts,
+            codes=codes,
+            custom_codes=custom_codes,
+            targets=targets,
+            links=links,
+            creator=creator,
+            changer=LinkChanger(database, targets, cache=cache),
+            browser=LinkBrowser(links),
+            once=Once(database),
+            workspaces=workspaces,
+            api_keys=ApiKeys(workspaces),
+        )
+
+
+async def _open_codes(settings: Settings, database: Database) -> CodeAllocator:
+    store = CodeStore(database)
+    permutation = Permutation(await store.permutation_secret(), settings.code_length)
+
+    async def lease(count: int) -> range:
+        return await store.lease(settings.region, settings.code_length, count)
+
+    return CodeAllocator(lease, permutation)

@@ -1,0 +1,292 @@
+CREATE TABLE api_key (
+    -- A program's secret. The secret itself is shown once and not kept.
+    id            INTEGER PRIMARY KEY,
+    workspace_id  INTEGER NOT NULL CONSTRAINT api_key_workspace_fkey REFERENCES workspace (id),
+    -- SHA-256 of the whole key.
+    key_hash      BLOB NOT NULL CONSTRAINT api_key_hash_check CHECK (length(key_hash) = 32),
+    -- The visible beginning, to tell keys apart.
+    key_prefix    TEXT NOT NULL,
+    name          TEXT NOT NULL,
+    created_by    INTEGER CONSTRAINT api_key_created_by_fkey REFERENCES users (id),
+    created_at    INTEGER NOT NULL,
+    last_used_at  INTEGER,
+    expires_at    INTEGER,
+    -- 0 once revoked.
+    is_active     INTEGER NOT NULL DEFAULT 1 CHECK (is_active IN (0, 1)),
+    scopes        TEXT NOT NULL DEFAULT '["links:read","links:write"]'
+        CONSTRAINT api_key_scopes_check CHECK (json_valid(scopes) AND json_type(scopes) = 'array')
+) STRICT;
+CREATE INDEX api_key_expires_idx ON api_key (expires_at) WHERE expires_at IS NOT NULL;
+CREATE UNIQUE INDEX api_key_hash_key ON api_key (key_hash);
+CREATE UNIQUE INDEX api_key_prefix_key ON api_key (workspace_id, key_prefix);
+CREATE INDEX api_key_workspace_idx ON api_key (workspace_id, is_active);
+
+CREATE TABLE audit_event (
+    -- Who changed what. Only ever added to.
+    id            INTEGER PRIMARY KEY,
+    -- Null: the installation as a whole.
+    workspace_id  INTEGER CONSTRAINT audit_event_workspace_fkey REFERENCES workspace (id),
+    -- The user or API key; null when there is none. It may be gone by now.
+    actor_id      INTEGER,
+    -- user, api_key, open (open mode), command, system.
+    actor_kind    TEXT NOT NULL,
+    -- Such as link.delete.
+    action        TEXT NOT NULL,
+    subject_kind  TEXT NOT NULL,
+    subject_id    INTEGER,
+    -- The changed fields.
+    before        TEXT CHECK (json_valid(before)),
+    after         TEXT CHECK (json_valid(after)),
+    -- Where the request came from.
+    address       TEXT,
+    created_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX audit_event_list_idx ON audit_event (workspace_id, created_at DESC, id DESC);
+
+CREATE TABLE cleanup_run (
+    -- Runs of the reaper.
+    id           INTEGER PRIMARY KEY,
+    started_at   INTEGER NOT NULL,
+    -- Null: under way, or its process died.
+    finished_at  INTEGER,
+    -- Expired links it retired, and rows of gone links it blanked.
+    retired      INTEGER NOT NULL DEFAULT 0,
+    blanked      INTEGER NOT NULL DEFAULT 0,
+    -- Why it failed; null: it did not.
+    error        TEXT
+) STRICT;
+
+CREATE TABLE domain (
+    -- A host that answers redirects, with its own namespace of codes. 1 is the shared domain of the base URL.
+    id                INTEGER PRIMARY KEY,
+    -- Null: shared by all.
+    workspace_id      INTEGER CONSTRAINT domain_workspace_fkey REFERENCES workspace (id),
+    -- Lower case, as in the Host header.
+    host              TEXT NOT NULL CONSTRAINT domain_host_check CHECK (host <> '' AND host = lower(host)),
+    -- New links go here unless another domain is named; among the shared ones, also unknown hosts.
+    is_default        INTEGER NOT NULL DEFAULT 0 CHECK (is_default IN (0, 1)),
+    -- When ownership was proved; null: not yet, and not served.
+    verified_at       INTEGER,
+    -- Where the bare host, and unknown codes, send visitors.
+    root_target       TEXT,
+    not_found_target  TEXT,
+    created_at        INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX domain_default_key ON domain (coalesce(workspace_id, 0)) WHERE is_default;
+CREATE UNIQUE INDEX domain_host_key ON domain (host);
+CREATE INDEX domain_workspace_idx ON domain (workspace_id);
+
+CREATE TABLE idempotency_key (
+    -- What was answered to a write that may be sent again. Old rows are removed.
+    workspace_id  INTEGER NOT NULL CONSTRAINT idempotency_key_workspace_fkey REFERENCES workspace (id),
+    key           TEXT NOT NULL,
+    -- Digest of the request: the same key with another request is refused.
+    fingerprint   BLOB NOT NULL,
+    -- HTTP status of the answer; null while the first request is under way.
+    status        INTEGER,
+    body          TEXT,
+    created_at    INTEGER NOT NULL,
+    PRIMARY KEY (workspace_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_key_created_idx ON idempotency_key (created_at);
+
+CREATE TABLE job_lease (
+    -- Which process does a job that only one may do.
+    name        TEXT PRIMARY KEY,
+    holder      TEXT NOT NULL,
+    -- Grows with every holder: a late one is known by its lower number.
+    token       INTEGER NOT NULL CONSTRAINT job_lease_token_check CHECK (token >= 1),
+    expires_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE kgs_keys (
+    -- Codes made ahead of need. Used and burnt ones are removed: short_link alone says what is taken. Nothing
+    -- here refers to it: a key is marked before its link exists, and its row goes while the link stays.
+    short_code            TEXT PRIMARY KEY CONSTRAINT kgs_keys_code_check CHECK (
+        short_code NOT GLOB '*[^a-zA-Z0-9_-]*' AND length(short_code) BETWEEN 1 AND 20
+    ),
+    -- The region that may give it out.
+    region                TEXT NOT NULL,
+    status                TEXT NOT NULL DEFAULT 'unused' CHECK (status IN ('unused', 'reserved', 'used')),
+    created_at            INTEGER NOT NULL,
+    allocated_at          INTEGER,
+    -- Who holds it: a worker or an API key.
+    allocated_to_service  TEXT,
+    allocated_to_url_id   INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX kgs_keys_unused_idx ON kgs_keys (region, short_code) WHERE status = 'unused';
+
+CREATE TABLE kgs_range (
+    -- How far the counter behind the codes has come. It never goes back.
+    region       TEXT NOT NULL,
+    code_length  INTEGER NOT NULL CONSTRAINT kgs_range_length_check CHECK (code_length BETWEEN 1 AND 20),
+    -- The first counter that nobody has leased.
+    next         INTEGER NOT NULL DEFAULT 0 CONSTRAINT kgs_range_next_check CHECK (next >= 0),
+    PRIMARY KEY (region, code_length)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE link_change (
+    -- What caches must look at again. Written in the transaction of the change; old rows are removed.
+    -- AUTOINCREMENT: numbers are not used again after that, or followers would skip changes.
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+    domain_id   INTEGER NOT NULL,
+    short_code  TEXT NOT NULL,
+    -- The version the change made.
+    version     INTEGER NOT NULL,
+    changed_at  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE secret (
+    -- Random keys that all processes share, such as the one that scatters the codes. Made at first start.
+    name        TEXT PRIMARY KEY,
+    value       BLOB NOT NULL,
+    created_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session (
+    -- A signed-in browser.
+    id            INTEGER PRIMARY KEY,
+    user_id       INTEGER NOT NULL CONSTRAINT session_user_fkey REFERENCES users (id),
+    workspace_id  INTEGER NOT NULL CONSTRAINT session_workspace_fkey REFERENCES workspace (id),
+    -- Hash of the cookie's token.
+    token_hash    BLOB NOT NULL,
+    created_at    INTEGER NOT NULL,
+    expires_at    INTEGER NOT NULL,
+    last_seen_at  INTEGER,
+    user_agent    TEXT
+) STRICT;
+CREATE INDEX session_expires_idx ON session (expires_at);
+CREATE UNIQUE INDEX session_token_key ON session (token_hash);
+CREATE INDEX session_user_idx ON session (user_id);
+
+CREATE TABLE short_link (
+    -- A link: code to URL. Rows are never removed, only blanked, so that no code is given twice.
+    id                 INTEGER PRIMARY KEY,
+    workspace_id       INTEGER NOT NULL CONSTRAINT short_link_workspace_fkey REFERENCES workspace (id),
+    domain_id          INTEGER NOT NULL CONSTRAINT short_link_domain_fkey REFERENCES domain (id),
+    -- octet_length: a U+0000 would hide what follows it from GLOB and length().
+    short_code         TEXT NOT NULL CONSTRAINT short_link_code_check CHECK (
+        short_code NOT GLOB '*[^a-zA-Z0-9_-]*' AND length(short_code) BETWEEN 1 AND 20
+        AND octet_length(short_code) = length(short_code)
+    ),
+    -- As given, outer white space stripped; null once blanked.
+    original_url       TEXT,
+    -- What the Location header says; null when the same as original_url.
+    target_url         TEXT,
+    -- For finding the same URL again; only on links made for reuse.
+    normalized_url     TEXT,
+    -- Digest of normalized_url, while the link is the one to reuse; null otherwise.
+    normalized_digest  BLOB,
+    title              TEXT CONSTRAINT short_link_title_check CHECK (length(title) <= 500),
+    description        TEXT,
+    -- Null in open mode.
+    created_by         INTEGER CONSTRAINT short_link_created_by_fkey REFERENCES users (id),
+    created_at         INTEGER NOT NULL,
+    -- Set by the statements themselves: a trigger would cost every write.
+    updated_at         INTEGER NOT NULL,
+    -- From here on it answers 410, whether or not the reaper has run; null: never.
+    expires_at         INTEGER,
+    -- 0 once disabled, taken down or retired by the reaper.
+    is_active          INTEGER NOT NULL DEFAULT 1 CHECK (is_active IN (0, 1)),
+    is_deleted         INTEGER NOT NULL DEFAULT 0 CHECK (is_deleted IN (0, 1)),
+    -- Why it answers 410; null while it is live.
+    gone_reason        TEXT CHECK (gone_reason IN ('expired', 'deleted', 'disabled', 'taken_down')),
+    metadata           TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(metadata)),
+    redirect_status    INTEGER NOT NULL DEFAULT 302
+        CONSTRAINT short_link_status_check CHECK (redirect_status IN (301, 302, 307, 308)),
+    -- Grows with every change; caches keep the highest.
+    version            INTEGER NOT NULL DEFAULT 1 CONSTRAINT short_link_version_check CHECK (version >= 1),
+    CONSTRAINT short_link_url_check CHECK (original_url IS NOT NULL OR is_deleted OR NOT is_active),
+    CONSTRAINT short_link_normalized_check CHECK (normalized_digest IS NULL OR normalized_url IS NOT NULL),
+    CONSTRAINT short_link_gone_check CHECK (gone_reason IS NULL OR is_deleted OR NOT is_active)
+) STRICT;
+CREATE UNIQUE INDEX short_link_code_key ON short_link (domain_id, short_code);
+CREATE INDEX short_link_created_by_idx ON short_link (created_by) WHERE created_by IS NOT NULL;
+CREATE INDEX short_link_expires_idx ON short_link (expires_at)
+    WHERE expires_at IS NOT NULL AND is_active AND NOT is_deleted;
+CREATE INDEX short_link_list_idx ON short_link (workspace_id, created_at DESC, id DESC);
+CREATE INDEX short_link_live_idx ON short_link (workspace_id, created_at DESC, id DESC)
+    WHERE is_active AND NOT is_deleted;
+CREATE UNIQUE INDEX short_link_reuse_key ON short_link (workspace_id, normalized_digest)
+    WHERE normalized_digest IS NOT NULL AND is_active AND NOT is_deleted;
+CREATE TRIGGER short_link_keep BEFORE DELETE ON short_link
+BEGIN
+    SELECT RAISE(ABORT, 'Rows of short_link are never removed: the code could be given out again. Blank them instead.');
+END;
+CREATE TRIGGER short_link_text_insert AFTER INSERT ON short_link
+WHEN NEW.title IS NOT NULL OR NEW.description IS NOT NULL
+BEGIN
+    INSERT INTO short_link_text (rowid, title, description) VALUES (NEW.id, NEW.title, NEW.description);
+END;
+CREATE TRIGGER short_link_text_update AFTER UPDATE OF title, description ON short_link
+WHEN NEW.title IS NOT OLD.title OR NEW.description IS NOT OLD.description
+BEGIN
+    DELETE FROM short_link_text WHERE rowid = OLD.id;
+    INSERT INTO short_link_text (rowid, title, description)
+    SELECT NEW.id, NEW.title, NEW.description
+    WHERE NEW.title IS NOT NULL OR NEW.description IS NOT NULL;
+END;
+
+CREATE VIRTUAL TABLE short_link_text USING fts5 (
+    title, description, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
+);
+
+CREATE TABLE users (
+    -- A person in a workspace. The same e-mail may exist in several. Soft-deleted.
+    id             INTEGER PRIMARY KEY,
+    workspace_id   INTEGER NOT NULL CONSTRAINT users_workspace_fkey REFERENCES workspace (id),
+    -- As given; compared without regard to case.
+    email          TEXT NOT NULL CONSTRAINT users_email_check CHECK (
+        email GLOB '?*@?*' AND email NOT GLOB '*@*@*' AND email NOT GLOB ('*[ ' || char(9, 10, 11, 12, 13) || ']*')
+        AND length(email) <= 254
+    ),
+    -- argon2id; null for people who sign in through OIDC.
+    password_hash  TEXT,
+    full_name      TEXT,
+    role           TEXT NOT NULL DEFAULT 'member' CHECK (role IN ('admin', 'member', 'viewer')),
+    -- Runs the installation; apart from any role in a workspace.
+    is_operator    INTEGER NOT NULL DEFAULT 0 CHECK (is_operator IN (0, 1)),
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL,
+    last_login_at  INTEGER,
+    is_deleted     INTEGER NOT NULL DEFAULT 0 CHECK (is_deleted IN (0, 1))
+) STRICT;
+CREATE INDEX users_email_idx ON users (lower(email));
+CREATE UNIQUE INDEX users_email_key ON users (workspace_id, lower(email));
+
+CREATE VIEW v_active_short_links AS
+SELECT
+    short_link.id,
+    short_link.workspace_id,
+    workspace.name AS workspace_name,
+    workspace.slug AS workspace_slug,
+    short_link.short_code,
+    short_link.original_url,
+    short_link.title,
+    short_link.description,
+    short_link.created_at,
+    short_link.expires_at,
+    users.full_name AS created_by_name,
+    users.email AS created_by_email
+FROM short_link
+JOIN workspace ON workspace.id = short_link.workspace_id
+LEFT JOIN users ON users.id = short_link.created_by
+WHERE short_link.is_active
+    AND NOT short_link.is_deleted
+    AND (short_link.expires_at IS NULL OR short_link.expires_at > unixepoch('subsec') * 1000000);
+
+CREATE TABLE workspace (
+    -- A tenant. Soft-deleted.
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    -- Deleted workspaces keep theirs: an old subdomain must never come to belong to somebody else.
+    -- 63: a slug is a DNS label (<slug>.base).
+    slug        TEXT NOT NULL CONSTRAINT workspace_slug_check CHECK (
+        slug GLOB '[a-z0-9]*[a-z0-9]' AND slug NOT GLOB '*[^a-z0-9-]*' AND octet_length(slug) <= 63
+    ),
+    settings    TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(settings)),
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    is_deleted  INTEGER NOT NULL DEFAULT 0 CHECK (is_deleted IN (0, 1))
+) STRICT;
+CREATE UNIQUE INDEX workspace_slug_key ON workspace (slug);
