@@ -3,6 +3,7 @@
 import signal
 import sys
 from types import FrameType
+from typing import Any
 
 from bench import machine, report
 from bench.options import Options, parse
@@ -28,7 +29,7 @@ def main() -> int:
 
 def _measure(options: Options) -> None:
     with open_run(options) as run:
-        described = {**machine.describe(run.folder), "engine": options.engine, "pinned": options.is_pinned}
+        described = {**machine.describe(run.folder), **_how(options)}
         print(machine.as_text(described), flush=True)
         reports = []
         for name in options.scenarios:
@@ -36,6 +37,15 @@ def _measure(options: Options) -> None:
             print(reports[-1].as_text(), flush=True)
             if options.json:
                 report.write_json(options.json, described, reports)
+
+
+def _how(options: Options) -> dict[str, Any]:
+    return {
+        "engine": options.engine,
+        "rounds": options.rounds,
+        "seconds": options.seconds,
+        "pinned": options.is_pinned,
+    }
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

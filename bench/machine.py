@@ -35,6 +35,8 @@ def as_text(machine: dict[str, Any]) -> str:
         f"{machine['cores']} cores of {machine['processor']}, Linux {machine['kernel']}, Python {machine['python']},"
         f" Laconic {machine['laconic']}\n"
         f"disk {machine['disk']}, one sync {machine['sync_ms']} ms; load before the run {machine['load']}{busy}\n"
+        f"{machine['engine']}; medians of {machine['rounds']} rounds of {machine['seconds']} s"
+        f"{'; servers and load on cores of their own' if machine['pinned'] else ''}\n"
     )
 
 

@@ -56,6 +56,18 @@ def memory(pid: int) -> Memory:
     return Memory(kilobytes["Rss"] * 1024, kilobytes["Pss"] * 1024)
 
 
+def tree_pss(roots: Iterable[int]) -> int:
+    """Bytes that all the processes take together, each shared page counted once."""
+    total = 0
+    for root in roots:
+        for pid in tree(root):
+            try:
+                total += memory(pid).pss
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+    return total
+
+
 def settle(roots: Iterable[int]) -> bool:
     """Waits until the processes have nothing left to do (clicks to store, pages to write); False: they never had."""
     roots = list(roots)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 _PR_SET_PDEATHSIG = 1
 _STOP_SECONDS = 20.0
@@ -36,11 +37,14 @@ def start(
     environment: Mapping[str, str] | None = None,
     cores: frozenset[int] = frozenset(),
 ) -> subprocess.Popen[bytes]:
-    """In a session of its own, so that `stop` reaches all it starts. Belongs in the main thread: see `_in_child`."""
+    """In a session of its own, so that `stop` reaches all it starts; in the log's folder, where no settings lie.
+
+    Belongs in the main thread: see `_in_child`.
+    """
     with log.open("ab") as output:
         return subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=log.parent,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -76,7 +80,10 @@ class Client:
             raise RuntimeError(f"{' '.join(self._command)[:200]} failed:\n{text[-2000:]}")
         return text
 
-    def stop(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         stop(self._process)
 
 
@@ -105,7 +112,7 @@ def wait_until(
                 return
         except OSError:
             pass
-        time.sleep(0.01)
+        time.sleep(0.005)
     raise DidNotStart(f"{' '.join(map(str, process.args))}\n{log.read_text()[-2000:]}")  # type: ignore[arg-type]
 
 

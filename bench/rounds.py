@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.report import Report
+from bench.report import Report, Target, at_most
 from bench.run import say
 from bench.servers.server import Cpu, Server
 from bench.wrk import Load
+
+# Milliseconds: what a redirect is allowed to take.
+REDIRECT_P99 = at_most(100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def interleave(
     return {participant: turns[1:] for participant, turns in done.items()}
 
 
-def add_rounds(report: Report, prefix: str, turns: Sequence[Round]) -> None:
+def add_rounds(report: Report, prefix: str, turns: Sequence[Round], p99: Target | None = None) -> None:
     """Rates and latencies of one participant."""
     report.add(f"{prefix}: requests/s", [turn.rate for turn in turns])
     report.add(
@@ -62,6 +65,6 @@ def add_rounds(report: Report, prefix: str, turns: Sequence[Round]) -> None:
         report.add(f"{prefix}: requests per CPU-second, all processes", [turn.per_cpu for turn in turns])
     report.add(f"{prefix}: p50", [turn.load.p50 for turn in turns], "ms")
     report.add(f"{prefix}: p95", [turn.load.p95 for turn in turns], "ms")
-    report.add(f"{prefix}: p99", [turn.load.p99 for turn in turns], "ms")
+    report.add(f"{prefix}: p99", [turn.load.p99 for turn in turns], "ms", p99)
     report.add(f"{prefix}: bytes an answer", [turn.load.bytes / turn.load.requests for turn in turns])
     report.add(f"{prefix}: wrk busy, of one core", [turn.load.client_share for turn in turns])

@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +22,7 @@ from bench.tools import find_tool
 from bench.wrk import Wrk
 
 _BULK_SECONDS = 1_800.0
+_PREFIX = "laconic-bench-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,7 @@ class Run:
 def open_run(options: Options) -> Iterator[Run]:
     """Whatever happens inside: the engine is stopped and the folder removed."""
     with ExitStack() as stack:
-        folder = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="laconic-bench-", dir=options.folder))
-        )
+        folder = Path(stack.enter_context(_folder_in(options.folder or Path(tempfile.gettempdir()))))
         engine: Engine
         if options.engine == "sqlite":
             engine = SqliteEngine(folder)
@@ -98,6 +99,15 @@ def open_run(options: Options) -> Iterator[Run]:
             engine = PostgresEngine(folder, options.server_cores)
         stack.callback(engine.close)
         yield Run(options, folder, engine)
+
+
+def _folder_in(parent: Path) -> tempfile.TemporaryDirectory[str]:
+    """A folder of this process. Those of runs that were killed are removed: they may be gigabytes."""
+    for left in parent.glob(f"{_PREFIX}*"):
+        owner = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if owner.isdecimal() and not Path("/proc", owner).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent.resolve())
 
 
 def say(text: str) -> None:

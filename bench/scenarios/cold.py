@@ -3,7 +3,7 @@
 import random
 
 from bench.report import Report, at_least, at_most, ratios
-from bench.rounds import Round, add_rounds, interleave, measure_round
+from bench.rounds import REDIRECT_P99, Round, add_rounds, interleave, measure_round
 from bench.run import Run
 from bench.servers.references import start_bare_fastapi
 from bench.servers.server import Server
@@ -33,18 +33,20 @@ def measure(run: Run) -> Report:
         turns = interleave(
             "cold", run.options.rounds, {ours.name: lambda: load(ours), bare.name: lambda: load(bare)}
         )
-    for name, some_turns in turns.items():
-        add_rounds(report, name, some_turns)
+    add_rounds(report, ours.name, turns[ours.name], REDIRECT_P99)
+    add_rounds(report, bare.name, turns[bare.name])
+    # Promised for SQLite, where a look-up is a read in the same thread; PostgreSQL's is a trip to another process.
+    floor = at_least(1) if run.options.engine == "sqlite" else None
     route = [turn.per_answering_cpu for turn in turns[bare.name]]
     report.add(
         "ratio: web worker, click journaled",
         ratios([turn.per_answering_cpu for turn in turns[ours.name]], route),
-        target=at_least(1),
+        target=floor,
     )
     report.add(
         "ratio: all processes, click in the database",
         ratios([turn.per_cpu for turn in turns[ours.name]], route),
-        target=at_least(1),
+        target=floor,
     )
     errors = sum(turn.load.errors for some_turns in turns.values() for turn in some_turns)
     report.add("errors", [errors], target=at_most(0))

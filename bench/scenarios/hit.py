@@ -1,11 +1,10 @@
 """Cached redirects over many links, beside nginx answering every path with the same static 302."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 
 from bench import requests
 from bench.report import Report, at_least, at_most, ratios
-from bench.rounds import Round, add_rounds, interleave, measure_round
+from bench.rounds import REDIRECT_P99, Round, add_rounds, interleave, measure_round
 from bench.run import Run
 from bench.servers.references import start_nginx
 from bench.servers.server import Server
@@ -35,15 +34,15 @@ Accept-Language: en-GB,en;q=0.9
 class _Ours:
     """Laconic with its links, and how many of its answers should be clicks by now."""
 
-    def __init__(self, run: Run, store: Store) -> None:
-        self.server = run.laconic(store)
-        self.codes = run.make_links(self.server, _LINKS).codes
+    def __init__(self, server: Server, codes: list[str]) -> None:
+        self.codes = codes
         self.answered = 0
+        self._server = server
 
     def turn(self, load: Callable[[Server], Round]) -> Round:
         # A memory entry is checked against the database after 60 s; it must not come due in the pause between turns.
-        self.answered += requests.visit_each(self.server.port, self.codes)[302]
-        turn = load(self.server)
+        self.answered += requests.visit_each(self._server.port, self.codes)[302]
+        turn = load(self._server)
         self.answered += turn.load.requests - turn.load.errors
         return turn
 
@@ -53,12 +52,11 @@ def measure(run: Run) -> Report:
         "hit", f"cached redirects over {_LINKS:,} links, {CONNECTIONS} connections, beside nginx's static 302"
     )
     store = run.engine.new_store()
-    with ExitStack() as stack:
-        ours = _Ours(run, store)
-        stack.enter_context(ours.server)
-        nginx = stack.enter_context(
-            start_nginx(find_tool("nginx"), run.folder / "nginx", run.options.server_cores)
-        )
+    with (
+        run.laconic(store) as server,
+        start_nginx(find_tool("nginx"), run.folder / "nginx", run.options.server_cores) as nginx,
+    ):
+        ours = _Ours(server, run.make_links(server, _LINKS).codes)
         for title, headers in (("bare headers", ""), ("browser's headers", _BROWSER)):
             _measure_headers(run, report, ours, nginx, title, headers)
     _check_clicks(report, store, ours.answered, turns=2 * (run.options.rounds + 1))
@@ -80,8 +78,8 @@ def _measure_headers(run: Run, report: Report, ours: _Ours, nginx: Server, title
         run.options.rounds,
         {"laconic": lambda: ours.turn(load), "nginx": lambda: load(nginx)},
     )
-    for name in ("laconic", "nginx"):
-        add_rounds(report, f"{title}, {name}", turns[name])
+    add_rounds(report, f"{title}, laconic", turns["laconic"], REDIRECT_P99)
+    add_rounds(report, f"{title}, nginx", turns["nginx"])
     static = [turn.per_answering_cpu for turn in turns["nginx"]]
     report.add(
         f"{title}, ratio: web worker, click journaled",

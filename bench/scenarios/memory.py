@@ -36,5 +36,4 @@ def _add(report: Report, when: str, server: Laconic) -> None:
     taken = proc.memory(worker)
     report.add(f"{when}: worker's RSS", [taken.rss / _MEBIBYTE], "MiB", at_most(80))
     report.add(f"{when}: worker's PSS", [taken.pss / _MEBIBYTE], "MiB")
-    whole = sum(proc.memory(pid).pss for root in server.roots for pid in proc.tree(root))
-    report.add(f"{when}: PSS of all processes", [whole / _MEBIBYTE], "MiB")
+    report.add(f"{when}: PSS of all processes", [proc.tree_pss(server.roots) / _MEBIBYTE], "MiB")

@@ -1,9 +1,10 @@
 """The servers that Laconic is measured beside."""
 
+import sys
 from pathlib import Path
 
 from bench import requests
-from bench.processes import free_port, python
+from bench.processes import ROOT, free_port
 from bench.servers.server import Server
 
 # As long as the URLs of the links that Laconic serves, and with the headers that its answers carry.
@@ -56,7 +57,7 @@ def start_bare_fastapi(folder: Path, cores: frozenset[int]) -> Server:
     port = free_port()
     return Server(
         "bare FastAPI",
-        python("bench.references.bare_fastapi", "--port", str(port)),
+        [sys.executable, str(ROOT / "bench" / "references" / "bare_fastapi.py"), "--port", str(port)],
         port,
         folder / "fastapi.log",
         is_up=lambda: requests.get_status(port, "/x") == 302,

@@ -7,9 +7,6 @@ primary key is the referee, and whoever loses takes the next id.
 """
 
 import secrets
-from collections.abc import Callable
-
-from laconic import clock
 
 _TAIL_BITS = 22
 _TAIL_SIZE = 1 << _TAIL_BITS
@@ -20,13 +17,13 @@ _ID_EPOCH_MS = 1_577_836_800_000
 class IdSource:
     """Makes ids that grow within this process, also when the clock is set back."""
 
-    def __init__(self, now: Callable[[], int] = clock.now) -> None:
-        self._now = now
+    def __init__(self) -> None:
         self._millisecond = -1
         self._last = 0
 
-    def take(self) -> int:
-        millisecond = self._now() // 1000 - _ID_EPOCH_MS
+    def take(self, moment: int) -> int:
+        """The next id, for a record that is made at this moment."""
+        millisecond = moment // 1000 - _ID_EPOCH_MS
         if millisecond > self._millisecond:
             self._millisecond = millisecond
             # The lower half of the tail, so that what follows in this millisecond stays inside it.

@@ -41,7 +41,16 @@ def _text(value: str) -> str:
 
 
 def _truth(value: str) -> bool:
-    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    words = {
+        "true": True,
+        "yes": True,
+        "on": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "off": False,
+        "0": False,
+    }
     if value.lower() not in words:
         raise ValueError("true or false")
     return words[value.lower()]
@@ -91,7 +100,13 @@ def _networks(value: str) -> tuple[str, ...]:
 
 def _base_url(value: str) -> str:
     parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or parts.query
+        or parts.fragment
+        or parts.username
+    ):
         raise ValueError("the address people use, such as https://example.com")
     if parts.path not in ("", "/"):
         raise ValueError("an address without a path, such as https://example.com")
@@ -115,31 +130,49 @@ class Settings:
     """What an installation can be told. Field `base_url` is set by LACONIC_BASE_URL, and so on."""
 
     data: str = _setting("data", _text, "The folder for the database, the click journals and the lock.")
-    database_url: str = _setting("", _text, "sqlite:///FOLDER/laconic.db (default: in the data folder) or postgresql://…")
-    database_owner_url: str = _setting("", _text, "The URL of the role that owns the tables, where it is another one.")
+    database_url: str = _setting(
+        "", _text, "sqlite:///FOLDER/laconic.db (default: in the data folder) or postgresql://…"
+    )
+    database_owner_url: str = _setting(
+        "", _text, "The URL of the role that owns the tables, where it is another one."
+    )
     database_replica_url: str = _setting("", _text, "A replica that reports may read.")
-    redis_url: str = _setting("", _text, "redis://, rediss://, redis+cluster:// or redis+sentinel://; empty: no Redis.")
+    redis_url: str = _setting(
+        "", _text, "redis://, rediss://, redis+cluster:// or redis+sentinel://; empty: no Redis."
+    )
     host: str = _setting("127.0.0.1", _text, "The address to listen on.")
     port: int = _setting(8000, _number(0, 65535), "The port to listen on; 0 picks a free one.")
     workers: int = _setting(1, _number(1, 256), "How many web workers answer on this machine.")
-    base_url: str = _setting("", _base_url, "The address people use; short URLs begin with it. Default: host and port.")
+    base_url: str = _setting(
+        "", _base_url, "The address people use; short URLs begin with it. Default: host and port."
+    )
     open: bool = _setting(False, _truth, "Anyone may create links, limited by address, and nothing more.")
-    trusted_proxies: tuple[str, ...] = _setting((), _networks, "Proxies whose forwarded headers are believed.")
+    trusted_proxies: tuple[str, ...] = _setting(
+        (), _networks, "Proxies whose forwarded headers are believed."
+    )
     region: str = _setting("default", _text, "The region whose codes this installation makes.")
     region_prefixes: str = _setting("", _text, "First characters of regions, such as eu=A,us=B.")
     code_length: int = _setting(7, _number(5, 8), "Characters of a generated code.")
     custom_code_pattern: str = _setting(
         "^[a-zA-Z0-9]{4,8}$", _code_pattern, "What a custom code must match; at most 20 of [a-zA-Z0-9_-]."
     )
-    redirect_status: int = _setting(302, _number(301, 308), "301, 302, 307 or 308: for links that do not say.")
+    redirect_status: int = _setting(
+        302, _number(301, 308), "301, 302, 307 or 308: for links that do not say."
+    )
     max_url_length: int = _setting(2048, _number(64, 65536), "Characters that a URL may have, as given.")
     private_targets: str = _setting(
-        "refuse", _one_of("refuse", "allow"), "Whether links may lead to private addresses: intranets say allow."
+        "refuse",
+        _one_of("refuse", "allow"),
+        "Whether links may lead to private addresses: intranets say allow.",
     )
     kgs_pool_min_size: int = _setting(100_000, _number(0, 1 << 40), "Codes that are kept ready.")
     kgs_batch_size: int = _setting(10_000, _number(1, 1_000_000), "Codes that are made ready at a time.")
-    cache_entries: int = _setting(200_000, _number(0, 100_000_000), "Links that a worker remembers at most; 0: none.")
-    cache_bytes: int = _setting(128 * 1024 * 1024, _number(0, 1 << 40), "Bytes that a worker's memory of links may take.")
+    cache_entries: int = _setting(
+        200_000, _number(0, 100_000_000), "Links that a worker remembers at most; 0: none."
+    )
+    cache_bytes: int = _setting(
+        128 * 1024 * 1024, _number(0, 1 << 40), "Bytes that a worker's memory of links may take."
+    )
     url_cache_ttl: int = _setting(HOUR, _duration, "How long the shared cache keeps a link.")
     max_stale: int = _setting(HOUR, _duration, "How long known links work while the database is away.")
     cleanup_enabled: bool = _setting(True, _truth, "Whether expired links are retired in the background.")
@@ -147,14 +180,20 @@ class Settings:
     cleanup_batch_size: int = _setting(1_000, _number(1, 100_000), "Links in one step.")
     cleanup_buffer_time: int = _setting(HOUR, _duration, "How long after the expiry, for clocks that differ.")
     cleanup_max_duration: int = _setting(5 * MINUTE, _duration, "How long one run may take.")
-    cleanup_purge_after: int = _setting(30 * DAY, _duration, "When the texts of links that are gone are blanked.")
+    cleanup_purge_after: int = _setting(
+        30 * DAY, _duration, "When the texts of links that are gone are blanked."
+    )
     click_retention: int = _setting(396 * DAY, _duration, "How long single clicks are kept: 13 months.")
     click_archive_dir: str = _setting("", _text, "Where single clicks are archived before they are dropped.")
     geoip_file: str = _setting("", _text, "A .mmdb file of your own, for cities.")
-    privacy: str = _setting("truncate", _one_of("full", "truncate", "none"), "What is kept of a visitor's address.")
+    privacy: str = _setting(
+        "truncate", _one_of("full", "truncate", "none"), "What is kept of a visitor's address."
+    )
     rate_create: Rate = _setting(Rate(10, 20), _rate, "Creates per address, where anyone may create.")
     rate_api: Rate = _setting(Rate(100, 50), _rate, "Requests per API key.")
-    log_level: str = _setting("info", _one_of("debug", "info", "warning", "error"), "The least that is logged.")
+    log_level: str = _setting(
+        "info", _one_of("debug", "info", "warning", "error"), "The least that is logged."
+    )
     log_format: str = _setting("text", _one_of("text", "json"), "How log lines look.")
 
     def sqlite_default(self) -> str:
@@ -178,12 +217,16 @@ def read_settings(
     environment: Mapping[str, str] | None = None, *, folder: Path = Path(), **overrides: Any
 ) -> Settings:
     """The settings of this process. `overrides` are what the command line said; None means that it did not."""
-    given = _from_file(folder / CONFIG_FILE) | _from_environment(os.environ if environment is None else environment)
+    given = _from_file(folder / CONFIG_FILE) | _from_environment(
+        os.environ if environment is None else environment
+    )
     values = {known.name: _parse(name, known, given[name]) for name, known in NAMES.items() if name in given}
     values |= {name: value for name, value in overrides.items() if value is not None}
     settings = Settings(**values)
     if settings.redirect_status not in (301, 302, 307, 308):
-        raise SettingInvalid(f"LACONIC_REDIRECT_STATUS must be 301, 302, 307 or 308, not {settings.redirect_status}.")
+        raise SettingInvalid(
+            f"LACONIC_REDIRECT_STATUS must be 301, 302, 307 or 308, not {settings.redirect_status}."
+        )
     return settings
 
 

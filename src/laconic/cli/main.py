@@ -1,23 +1,88 @@
-"""Temporary."""
+"""The command `laconic`."""
 
-import asyncio
-import dataclasses
+import os
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 
-from laconic.logs import set_up_logs
-from laconic.serve.supervisor import Supervisor, listen
-from laconic.settings import read_settings
-from laconic.storage.engines import migrate
-from laconic.storage.folder import claim_folder
+import click
+
+from laconic import __version__
+from laconic.cli.call import shared_options
+from laconic.cli.database import db
+from laconic.cli.failures import INTERRUPTED, Failure
+from laconic.cli.links import delete, edit, expand, list_links, shorten
+from laconic.cli.serve import serve
+from laconic.cli.workspaces import key
+from laconic.errors import LaconicError
+
+
+class _InOrder(click.Group):
+    """Lists its commands as they were added: what one needs first stands first."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="laconic", message="%(prog)s %(version)s")
+@shared_options
+def laconic() -> None:
+    """A self-hosted URL shortener that loses nothing it has answered.
+
+    \b
+    The first minute:
+      laconic serve                             http://localhost:8000, data in ./data
+      laconic shorten https://example.com/      prints a short URL
+      laconic list                              what there is
+
+    Commands work beside a running server and without one. They read the same settings: LACONIC_… variables or
+    laconic.toml. Exit status: 0 done, 1 refused, 2 not understood, 3 not available.
+    """
+
+
+for _command in (serve, shorten, expand, list_links, edit, delete, key, db):
+    laconic.add_command(_command)
 
 
 def main() -> None:
-    settings = read_settings(port=int(sys.argv[2]), data=sys.argv[3], workers=int(sys.argv[4]))
-    set_up_logs("info", "text")
-    claim_folder(Path(settings.data))
-    asyncio.run(migrate(settings.effective_database_url))
-    listeners = listen(settings.host, settings.port, settings.workers)
-    port = listeners[0].getsockname()[1]
-    settings = dataclasses.replace(settings, port=port, base_url=settings.base_url or f"http://localhost:{port}")
-    sys.exit(Supervisor(settings, "all", listeners).run())
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit status. Whatever can be foreseen is told in a line."""
+    try:
+        try:
+            _prepare_streams(arguments)
+            result = laconic.main(list(arguments), prog_name="laconic", standalone_mode=False)
+            sys.stdout.flush()
+            return result if isinstance(result, int) else 0
+        except LaconicError as error:
+            failure = Failure.from_error(error)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.ctx.get_help())
+            return 0
+        except click.ClickException as error:
+            failure = Failure.from_click(error)
+        except (click.Abort, KeyboardInterrupt):
+            return INTERRUPTED
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            failure = Failure.from_os(error)
+        # Read from the arguments: whoever mistypes another option wants JSON all the same.
+        failure.tell(as_json="--json" in arguments)
+        return failure.status
+    except BrokenPipeError:
+        # The reader has seen enough, such as `head`. What Python still holds back has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _prepare_streams(arguments: Sequence[str]) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets its number, not a stack trace.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        "".join(arguments).encode()
+    except UnicodeEncodeError:
+        raise click.UsageError("The arguments are not valid UTF-8.") from None

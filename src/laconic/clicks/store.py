@@ -41,7 +41,7 @@ class ClickStore:
             some = link_ids[start : start + 500]
             marks = ",".join(f"${number}" for number in range(1, len(some) + 1))
             rows = await self._database.fetch_all(
-                f"SELECT id, workspace_id FROM short_link WHERE id IN ({marks})",  # noqa: S608
+                f"SELECT id, workspace_id FROM short_link WHERE id IN ({marks})",
                 *some,
             )
             found.update((link_id, workspace_id) for link_id, workspace_id in rows)

@@ -53,7 +53,9 @@ class CustomCodeRules:
         try:
             self._pattern = re.compile(pattern)
         except re.error as error:
-            raise SettingInvalid(f"LACONIC_CUSTOM_CODE_PATTERN is not a regular expression: {error}") from error
+            raise SettingInvalid(
+                f"LACONIC_CUSTOM_CODE_PATTERN is not a regular expression: {error}"
+            ) from error
         self._text = pattern
 
     def refusal(self, code: str) -> Literal["shape", "reserved"] | None:

@@ -15,7 +15,6 @@ class CodeStore:
     async def lease(self, region: str, code_length: int, count: int) -> range:
         """The next `count` counters, for this caller alone: the row's update is the referee."""
 
-
         async def work(statements: Statements) -> Row | None:
             return await statements.fetch_one(
                 "INSERT INTO kgs_range (region, code_length, next) VALUES ($1, $2, $3)"

@@ -136,8 +136,8 @@ _EIGHT_HEX_DIGITS: Final = re.compile("[0-9a-f]{8}")
 
 def is_local_name(name: str) -> bool:
     """Whether a lower-case name without outer dots means something inside a private network."""
-    head, dot, top = name.rpartition(".")
-    if not dot or top in _LOCAL_TOP_LABELS:
+    head, _, top = name.rpartition(".")
+    if top in _LOCAL_TOP_LABELS:
         return True
     second = head.rpartition(".")[2]
     zone = f"{second}.{top}"

@@ -145,7 +145,9 @@ def _read_cursor(cursor: str, sort: Sort) -> tuple[int, int]:
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         made_for, value, link_id = json.loads(text)
-        if made_for == sort and all(type(number) is int and abs(number) < 1 << 63 for number in (value, link_id)):
+        if made_for == sort and all(
+            type(number) is int and abs(number) < 1 << 63 for number in (value, link_id)
+        ):
             return value, link_id
     except (ValueError, TypeError, binascii.Error, RecursionError):
         pass

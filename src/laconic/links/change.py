@@ -60,9 +60,7 @@ class LinkChanger:
         changes = self._judge(link, edit)
         return await self._write(statements, link, changes) if changes else link
 
-    async def delete_in(
-        self, statements: Statements, workspace_id: int, domain_id: int, code: str
-    ) -> Link:
+    async def delete_in(self, statements: Statements, workspace_id: int, domain_id: int, code: str) -> Link:
         link = await self._find(statements, workspace_id, domain_id, code)
         changes = {"is_deleted": True, "is_active": False, "gone_reason": "deleted"}
         return await self._write(statements, link, changes)
@@ -94,9 +92,7 @@ class LinkChanger:
     async def _write(self, statements: Statements, link: Link, changes: dict[str, Any]) -> Link:
         moment = self._now()
         version = await statements_of.update(statements, link.workspace_id, link, changes, moment)
-        await statements_of.announce_changes(
-            statements, [(link.domain_id, link.short_code, version)], moment
-        )
+        await statements_of.announce_changes(statements, [(link.domain_id, link.short_code, version)], moment)
         shown = {name: value for name, value in changes.items() if not name.startswith("normalized")}
         return replace(link, **shown, version=version, updated_at=moment)
 

@@ -15,6 +15,7 @@ LONGEST_EXPIRY_HOURS = 8_760
 
 _LONGEST_EXPIRY = 100 * 365 * DAY
 
+
 @dataclass(slots=True)
 class Link:
     """A tenant's record: code to original_url, with its settings and dates.
@@ -86,6 +87,8 @@ class Created:
 
 def expiry_of(draft: LinkDraft, moment: int) -> int | None:
     """The moment a draft asks for, in whichever of the three ways."""
+    if draft.expires_in_hours is draft.expires_in_seconds is draft.expires_at is None:
+        return None
     asked = [
         name
         for name in ("expires_in_hours", "expires_in_seconds", "expires_at")

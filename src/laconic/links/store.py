@@ -105,20 +105,19 @@ class LinkStore:
     async def insert_many(
         self, workspace_id: int, rows: Sequence[Sequence[Any]], *, announce: Set[int] = frozenset()
     ) -> set[int]:
-        """Inserts what the unique indexes allow and gives the ids that went in.
+        """Inserts what the unique indexes allow and gives the ids that they refused.
 
         `announce` names the ids whose codes somebody may have asked for before: every worker is told of them.
         """
 
         async def work(statements: Statements) -> set[int]:
-            if await statements.insert_many("short_link", INSERT_COLUMNS, rows):
-                present = {row[0] for row in rows}
-            else:
-                present = await _present(statements, workspace_id, rows)
-            told = [(row[2], row[3], 1) for row in rows if row[0] in announce and row[0] in present]
+            refused: set[int] = set()
+            if not await statements.insert_many("short_link", INSERT_COLUMNS, rows):
+                refused = {row[0] for row in rows} - await _present(statements, workspace_id, rows)
+            told = [(row[2], row[3], 1) for row in rows if row[0] in announce and row[0] not in refused]
             if told:
                 await announce_changes(statements, told, rows[0][12])
-            return present
+            return refused
 
         return await self._database.transaction(work)
 
@@ -165,7 +164,7 @@ async def _present(statements: Statements, workspace_id: int, rows: Sequence[Seq
         some = ids[start : start + 500]
         marks = ",".join(f"${number}" for number in range(2, len(some) + 2))
         found = await statements.fetch_all(
-            f"SELECT id, short_code FROM short_link WHERE workspace_id = $1 AND id IN ({marks})",  # noqa: S608
+            f"SELECT id, short_code FROM short_link WHERE workspace_id = $1 AND id IN ({marks})",
             workspace_id,
             *some,
         )
@@ -179,10 +178,7 @@ async def _present(statements: Statements, workspace_id: int, rows: Sequence[Seq
 async def insert_one(statements: Statements, workspace_id: int, row: Sequence[Any]) -> bool:
     """False when a unique index refused it."""
     marks = ", ".join(f"${number}" for number in range(1, len(row) + 1))
-    sql = (
-        f"INSERT INTO short_link ({', '.join(INSERT_COLUMNS)}) VALUES ({marks})"  # noqa: S608
-        " ON CONFLICT DO NOTHING"
-    )
+    sql = f"INSERT INTO short_link ({', '.join(INSERT_COLUMNS)}) VALUES ({marks}) ON CONFLICT DO NOTHING"
     if row[1] != workspace_id:
         raise ValueError("the row belongs to another workspace")
     return await statements.execute(sql, *row) == 1
@@ -193,7 +189,7 @@ async def find_for_change(
 ) -> Link | None:
     """Without the totals, which the writer of links may not see (they are another file on one engine)."""
     row = await statements.fetch_one(
-        f"SELECT {', '.join(_COLUMNS)} FROM short_link"  # noqa: S608
+        f"SELECT {', '.join(_COLUMNS)} FROM short_link"
         " WHERE workspace_id = $1 AND domain_id = $2 AND short_code = $3",
         workspace_id,
         domain_id,
@@ -207,7 +203,7 @@ async def find_reusable(
 ) -> Link | None:
     """The live or expired link that holds this URL for reuse."""
     row = await statements.fetch_one(
-        f"SELECT {', '.join(_COLUMNS)} FROM short_link"  # noqa: S608
+        f"SELECT {', '.join(_COLUMNS)} FROM short_link"
         " WHERE workspace_id = $1 AND normalized_digest = $2 AND is_active AND NOT is_deleted"
         " AND normalized_url = $3",
         workspace_id,
@@ -236,7 +232,7 @@ async def update(
     names = sorted(changes)
     sets = "".join(f"{name} = ${number}, " for number, name in enumerate(names, start=5))
     changed = await statements.execute(
-        f"UPDATE short_link SET {sets}updated_at = $4, version = version + 1"  # noqa: S608
+        f"UPDATE short_link SET {sets}updated_at = $4, version = version + 1"
         " WHERE id = $1 AND workspace_id = $2 AND version = $3",
         link.id,
         workspace_id,
@@ -249,7 +245,9 @@ async def update(
     return link.version + 1
 
 
-async def announce_changes(statements: Statements, links: Sequence[tuple[int, str, int]], moment: int) -> None:
+async def announce_changes(
+    statements: Statements, links: Sequence[tuple[int, str, int]], moment: int
+) -> None:
     """Tells every worker that these links (domain, code, version) are not what they were."""
     await statements.insert_many(
         "link_change",

@@ -64,7 +64,7 @@ class TargetRules:
             _refuse_unparsed(text)
         if not href.startswith(("http://", "https://")):
             _refuse_scheme(text)
-        if "@" in text and _USER_PART.match(text):
+        if "@" in text and "@" in href.split("/", 3)[2]:
             _refuse("credentials", "The URL holds a user name or password: take out what stands before '@'.")
         self._check_host(host)
         return Target(text, _location(text, href))
@@ -154,9 +154,6 @@ def _canonical_host(host: str) -> str:
     except ValueError:
         return bare
 
-
-# An `@` in the authority, with or without a name before it; tabs and line ends may stand anywhere.
-_USER_PART: Final = re.compile(r"[^:]*:[/\\\t\n\r]*+[^/\\?#@]*@")
 
 # RFC 3986 section 2: unreserved and reserved characters, and `%` where two hexadecimal digits follow.
 _URL_CHARACTERS: Final = (ascii_letters + digits + "-._~:/?#[]@!$&'()*+,;=%").encode()

@@ -23,12 +23,20 @@ _RECHECK_UNFOLLOWED = SECOND // 2
 _KEEP_GONE = 3600 * SECOND
 _KEEP_UNKNOWN = 5 * SECOND
 # How long a failed look-up is remembered: one per second and code, however many ask.
-_FAILURE_PAUSE = SECOND
+_FAILURE_PAUSE_SECONDS = 1
+_MOST_FAILURES = 10_000
 # Longer than the longest look-up may take.
 _FLOOR_SECONDS = 60.0
+_MOST_FLOORS = 100_000
 # What an entry costs besides its bytes: the object, its numbers, the key and the dict's slot (measured).
 _ENTRY_OVERHEAD = 420
+# Visited entries that one eviction passes over: walking through all of them would stop the loop for 50 ms.
+_MOST_SPARED = 100
 _MOST_TRIES = 4
+
+
+class _CutOff(Unavailable):
+    """Whoever looked up for all who wait was cancelled: that says nothing about the link."""
 
 
 @dataclass(slots=True)
@@ -56,33 +64,43 @@ class RedirectCache:
     most_bytes: int = 128 * 1024 * 1024
     max_stale: int = 3600 * SECOND
     now: Callable[[], int] = clock.now
+    monotonic: Callable[[], float] = clock.monotonic
     entries: OrderedDict[bytes, Entry] = field(default_factory=OrderedDict)
     counts: CacheCounts = field(default_factory=CacheCounts)
     _bytes: int = 0
     _recheck: int = _RECHECK_UNFOLLOWED
+    # Counts how often what was remembered came into doubt: a look-up that began before proves nothing after it.
+    _doubts: int = 0
     _flights: dict[bytes, asyncio.Future[Entry]] = field(default_factory=dict)
-    _failed_until: dict[bytes, int] = field(default_factory=dict)
+    _failed_until: dict[bytes, float] = field(default_factory=dict)
     _floors: OrderedDict[bytes, _Floor] = field(default_factory=OrderedDict)
 
     async def find(self, domain_id: int, code: str) -> Entry:
         """What the code means now. Raises Unavailable when that cannot be known."""
         key = key_of(domain_id, code)
-        moment = self.now()
-        entry = self.entries.get(key)
-        if entry is not None:
-            known = self._still_true(entry, moment)
-            if known is not None:
-                self.counts.hits += 1
-                return known
+        known = self._known(key)
+        if known is not None:
+            self.counts.hits += 1
+            return known
         self.counts.misses += 1
-        flight = self._flights.get(key)
-        if flight is not None:
-            return await asyncio.shield(flight)
-        return await self._fly(key, domain_id, code)
+        for _ in range(_MOST_TRIES):
+            flight = self._flights.get(key)
+            try:
+                found = await (self._fly(key, domain_id, code) if flight is None else asyncio.shield(flight))
+            except _CutOff:
+                continue
+            # A change may have been told between the end of the look-up and this waiter's turn.
+            if not self._is_buried(key, found.version):
+                return found
+        raise Unavailable("The link changes faster than it can be read.")
 
-    def _still_true(self, entry: Entry, moment: int) -> Entry | None:
-        """The entry, or what has become of it by time alone; None when it must be asked for again."""
+    def _known(self, key: bytes) -> Entry | None:
+        """What memory says, by the time it is now; None when it must be asked for."""
+        entry = self.entries.get(key)
+        if entry is None:
+            return None
         entry.visited = True
+        moment = self.now()
         if isinstance(entry, Tombstone):
             return entry if moment < entry.keep_until else None
         if entry.fresh_until == 0 or moment >= entry.checked_at + self._recheck:
@@ -97,7 +115,9 @@ class RedirectCache:
         try:
             entry = await self._ask(key, domain_id, code)
         except BaseException as error:
-            flight.set_exception(error if isinstance(error, Exception) else Unavailable("The look-up was cut off."))
+            flight.set_exception(
+                error if isinstance(error, Exception) else _CutOff("The look-up was cut off.")
+            )
             # Somebody may or may not have joined; either way this exception has been told.
             flight.exception()
             raise
@@ -107,9 +127,10 @@ class RedirectCache:
         return entry
 
     async def _ask(self, key: bytes, domain_id: int, code: str) -> Entry:
-        if self.now() < self._failed_until.get(key, 0):
+        if self.monotonic() < self._failed_until.get(key, 0.0):
             return self._stale_or_raise(key, Unavailable("The look-up failed a moment ago."))
         for _ in range(_MOST_TRIES):
+            begun, doubts = self.now(), self._doubts
             try:
                 row = await self.look_up(domain_id, code)
             except Unavailable as error:
@@ -117,8 +138,10 @@ class RedirectCache:
                 return self._stale_or_raise(key, error)
             self._failed_until.pop(key, None)
             entry = judge(row, self.now())
-            # A change was told while the look-up was under way, and it did not see it: ask again.
-            if not self._is_buried(key, entry.version):
+            # As old as its beginning: what was committed while it was under way it may not have seen.
+            entry.checked_at = begun
+            # When a change was told meanwhile that it did not see, or may have gone untold: ask again.
+            if not self._is_buried(key, entry.version) and self._doubts == doubts:
                 self.put(key, entry)
                 return entry
         raise Unavailable("The link changes faster than it can be read.")
@@ -128,21 +151,26 @@ class RedirectCache:
         return floor is not None and version < floor.version
 
     def _remember_failure(self, key: bytes) -> None:
-        if len(self._failed_until) > 10_000:
+        if len(self._failed_until) >= _MOST_FAILURES:
             self._failed_until.clear()
-        self._failed_until[key] = self.now() + _FAILURE_PAUSE
+        self._failed_until[key] = self.monotonic() + _FAILURE_PAUSE_SECONDS
 
     def _stale_or_raise(self, key: bytes, error: Unavailable) -> Entry:
-        """Without the database a link that was known goes on working, for a while (P7)."""
+        """Without the database a link that was known goes on working, for a while (P7).
+
+        A remembered no does not, for it may have become a yes (P6); only deleted links never come back.
+        """
         entry = self.entries.get(key)
         moment = self.now()
         if entry is None or moment > entry.checked_at + self.max_stale:
             raise error
-        self.counts.stale += 1
         if isinstance(entry, Redirect):
             if entry.has_expired(moment):
-                return Tombstone("expired", entry.version, moment)
-            entry.fresh_until = _no_later(moment + _FAILURE_PAUSE, entry.expires_at)
+                raise error
+            entry.keep_fresh(moment + _FAILURE_PAUSE_SECONDS * SECOND)
+        elif entry.reason != "deleted":
+            raise error
+        self.counts.stale += 1
         return entry
 
     def put(self, key: bytes, entry: Entry) -> None:
@@ -151,10 +179,10 @@ class RedirectCache:
         if self._is_buried(key, entry.version) or (old is not None and old.version > entry.version):
             return
         if isinstance(entry, Redirect):
-            entry.fresh_until = _no_later(entry.checked_at + self._recheck, entry.expires_at)
+            entry.keep_fresh(entry.checked_at + self._recheck)
         else:
-            keep = _KEEP_UNKNOWN if entry.reason == "unknown" else min(_KEEP_GONE, self._recheck)
-            entry.keep_until = entry.checked_at + keep
+            keep = _KEEP_UNKNOWN if entry.reason == "unknown" else _KEEP_GONE
+            entry.keep_until = entry.checked_at + min(keep, self._recheck)
         entry.size += len(key) + _ENTRY_OVERHEAD
         self._bytes += entry.size - (old.size if old is not None else 0)
         self.entries[key] = entry
@@ -162,51 +190,68 @@ class RedirectCache:
             self._evict_one()
 
     def _evict_one(self) -> None:
-        while True:
+        for _ in range(_MOST_SPARED):
             key, entry = self.entries.popitem(last=False)
             if not entry.visited:
-                self._bytes -= entry.size
-                self.counts.evictions += 1
-                return
+                break
             entry.visited = False
             self.entries[key] = entry
+        else:
+            _, entry = self.entries.popitem(last=False)
+        self._bytes -= entry.size
+        self.counts.evictions += 1
 
-    def forget(self, domain_id: int, short_code: str) -> None:
-        """Whatever was remembered of this code is to be asked for again."""
-        entry = self.entries.pop(key_of(domain_id, short_code), None)
+    def _drop(self, key: bytes) -> None:
+        entry = self.entries.pop(key, None)
         if entry is not None:
             self._bytes -= entry.size
+
+    def forget(self, domain_id: int, short_code: str) -> None:
+        """Whatever was remembered of this code is to be asked for again: it was unknown, and exists now."""
+        key = key_of(domain_id, short_code)
+        if key in self._flights:
+            # The look-up under way may not see it any more.
+            self.changed(domain_id, short_code, 1)
+        self._drop(key)
 
     # A cache is a `ChangeListener`.
 
     def changed(self, domain_id: int, short_code: str, version: int) -> None:
         """The link has this version now: nothing older may be served from here on."""
         key = key_of(domain_id, short_code)
-        floor = self._floors.get(key)
-        if floor is None or floor.version < version:
-            self._floors[key] = _Floor(version, clock.monotonic() + _FLOOR_SECONDS)
+        if not self._is_buried(key, version):
+            self._floors[key] = _Floor(version, self.monotonic() + _FLOOR_SECONDS)
             self._floors.move_to_end(key)
-        self._drop_old_floors()
+            self._drop_old_floors()
         entry = self.entries.get(key)
         if entry is not None and entry.version < version:
-            self._bytes -= entry.size
-            del self.entries[key]
+            self._drop(key)
 
     def _drop_old_floors(self) -> None:
-        moment = clock.monotonic()
-        while self._floors and next(iter(self._floors.values())).until < moment:
-            self._floors.popitem(last=False)
+        """Those that have served their time, and the oldest of too many: a bulk change may tell of a million."""
+        moment = self.monotonic()
+        while self._floors:
+            key, floor = next(iter(self._floors.items()))
+            if floor.until >= moment:
+                if len(self._floors) <= _MOST_FLOORS:
+                    return
+                if key in self._flights:
+                    # Its look-up can no longer be judged by the version.
+                    self._doubts += 1
+            del self._floors[key]
 
     def following(self) -> None:
         self._recheck = _RECHECK
         self._doubt_everything()
 
     def lost(self) -> None:
-        self._recheck = _RECHECK_UNFOLLOWED
-        self._doubt_everything()
+        if self._recheck != _RECHECK_UNFOLLOWED:
+            self._recheck = _RECHECK_UNFOLLOWED
+            self._doubt_everything()
 
     def _doubt_everything(self) -> None:
         """Entries stay for the case that the database is away, but each is asked for before it is used."""
+        self._doubts += 1
         for entry in self.entries.values():
             entry.fresh_until = 0
             if isinstance(entry, Tombstone):
@@ -216,7 +261,3 @@ class RedirectCache:
 def key_of(domain_id: int, code: str) -> bytes:
     """As the lane builds it: the domain's number, then the request's path."""
     return b"%d/%b" % (domain_id, code.encode("ascii"))
-
-
-def _no_later(moment: int, expires_at: int | None) -> int:
-    return moment if expires_at is None else min(moment, expires_at)

@@ -76,19 +76,23 @@ class RedirectEndpoint:
 
     def _count(self, entry: Redirect, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Journaled before the answer is sent, as in the lane."""
-        client = scope.get("client")
-        peer = client[0] if client else ""
-        address = peer.encode("ascii", "replace")
-        forwarded = headers.get(b"x-forwarded-for")
-        if forwarded and self._proxies.trusts(peer):
-            address = self._proxies.visitor_address(address, forwarded)
         visitor = Visitor(
-            address,
+            self._address_of(scope),
             headers.get(b"user-agent", b""),
             headers.get(b"referer", b""),
             headers.get(b"accept-language", b""),
         )
         self._journal.write([self._journal.record(now(), entry.link_id, visitor)])
+
+    def _address_of(self, scope: Scope) -> bytes:
+        client = scope.get("client")
+        peer: str = client[0] if client else ""
+        address = peer.encode("ascii", "replace")
+        if not self._proxies.trusts(peer):
+            return address
+        # A proxy may add a line of its own to those that the visitor sent: all of them count, the last one most.
+        lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        return self._proxies.visitor_address(address, b",".join(lines)) if lines else address
 
     async def _redirect(self, entry: Redirect, send: Send) -> None:
         await send({"type": "http.response.start", "status": entry.status, "headers": entry.headers()})
@@ -107,4 +111,6 @@ class RedirectEndpoint:
 
 def _is_prefetch(headers: dict[bytes, bytes]) -> bool:
     """A browser that fetches ahead has not followed the link (yet)."""
-    return any(b"prefetch" in headers.get(name, b"").lower() for name in (b"sec-purpose", b"purpose", b"x-moz"))
+    return any(
+        b"prefetch" in headers.get(name, b"").lower() for name in (b"sec-purpose", b"purpose", b"x-moz")
+    )

@@ -14,6 +14,9 @@ _TEMPORARY = frozenset({302, 307})
 # How long a browser may keep a permanent redirect, unless the link expires sooner.
 PERMANENT_MAX_AGE_SECONDS = 86_400
 
+_MAX_AGE = b"private, max-age="
+_END = b"\r\ncontent-length: 0\r\n\r\n"
+
 NO_STORE_HEADERS = (
     (b"cache-control", b"private, no-cache, no-store, must-revalidate"),
     (b"pragma", b"no-cache"),
@@ -39,7 +42,7 @@ class Redirect:
     """A live link.
 
     `tail` is the answer from behind the date line on, made once. Before `fresh_until` the lane may use it unasked;
-    0 means that it must be checked first.
+    0 means that it must be checked first. `checked_at` is when the look-up began that found it.
     """
 
     __slots__ = (
@@ -67,6 +70,17 @@ class Redirect:
 
     def has_expired(self, moment: int) -> bool:
         return is_expired(self.expires_at, moment)
+
+    def keep_fresh(self, until: int) -> None:
+        """The lane may use the entry until then, and never past its expiry."""
+        if self.expires_at is None:
+            self.fresh_until = until
+            return
+        self.fresh_until = min(until, self.expires_at)
+        if self.status not in _TEMPORARY:
+            # Counted from the last moment it may be sent: whenever it is, it ends before the link does.
+            before, name, _ = self.tail.rpartition(_MAX_AGE)
+            self.tail = b"%b%b%d%b" % (before, name, _max_age(self.expires_at, self.fresh_until), _END)
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         """The same headers for a framework that wants them one by one."""
@@ -118,16 +132,18 @@ def cache_headers(status: int, expires_at: int | None, moment: int) -> tuple[tup
     """A temporary redirect is never stored; a permanent one no longer than the link lives."""
     if status in _TEMPORARY:
         return NO_STORE_HEADERS
-    seconds = PERMANENT_MAX_AGE_SECONDS
-    if expires_at is not None:
-        seconds = max(0, min(seconds, (expires_at - moment) // SECOND))
-    return ((b"cache-control", b"private, max-age=%d" % seconds),)
+    return ((b"cache-control", b"%b%d" % (_MAX_AGE, _max_age(expires_at, moment))),)
+
+
+def _max_age(expires_at: int | None, moment: int) -> int:
+    if expires_at is None:
+        return PERMANENT_MAX_AGE_SECONDS
+    return max(0, min(PERMANENT_MAX_AGE_SECONDS, (expires_at - moment) // SECOND))
 
 
 def _tail(row: LinkRow, moment: int) -> bytes:
     headers = [
         (b"location", row.location.encode("ascii")),
         *cache_headers(row.redirect_status, row.expires_at, moment),
-        (b"content-length", b"0"),
     ]
-    return b"".join(b"%b: %b\r\n" % header for header in headers) + b"\r\n"
+    return b"\r\n".join(b"%b: %b" % header for header in headers) + _END

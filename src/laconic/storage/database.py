@@ -31,9 +31,7 @@ class Statements(Protocol):
         """Runs one statement for each row of arguments; all or none."""
         ...
 
-    async def insert_many(
-        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
-    ) -> bool:
+    async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
         """Inserts the rows in one statement, skipping those that any unique index refuses.
 
         True when every row went in. When it is False the caller asks which ones did, by the ids it made.
@@ -65,9 +63,7 @@ class Database(Statements, Protocol):
         """
         ...
 
-    async def copy_in(
-        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
-    ) -> None:
+    async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """The fastest way in for many rows that cannot conflict; all or none, durable on return."""
         ...
 

@@ -27,7 +27,9 @@ def data_folder(url: str) -> Path | None:
         return None
     path = Path(url.removeprefix(_SQLITE))
     if path.name != "laconic.db":
-        raise SettingInvalid("LACONIC_DATABASE_URL: an SQLite database is named laconic.db, in a folder of its own.")
+        raise SettingInvalid(
+            "LACONIC_DATABASE_URL: an SQLite database is named laconic.db, in a folder of its own."
+        )
     return path.parent
 
 

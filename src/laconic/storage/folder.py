@@ -8,7 +8,18 @@ from laconic.errors import DataFolderInUse
 
 _LOCK = "server.lock"
 # On these file locks and shared memory do not hold what SQLite's log needs of them.
-_NETWORK_DISKS = ("nfs", "cifs", "smb", "afs", "ceph", "glusterfs", "lustre", "fuse.sshfs", "fuse.s3fs", "davfs")
+_NETWORK_DISKS = (
+    "nfs",
+    "cifs",
+    "smb",
+    "afs",
+    "ceph",
+    "glusterfs",
+    "lustre",
+    "fuse.sshfs",
+    "fuse.s3fs",
+    "davfs",
+)
 
 
 def claim_folder(folder: Path) -> int:

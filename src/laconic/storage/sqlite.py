@@ -10,23 +10,21 @@ Reads of the API run in two threads; the redirect's look-up runs in the loop's t
 import asyncio
 import contextlib
 import itertools
-import os
-import re
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import apsw
 
-from laconic.clock import now
+from laconic.clock import monotonic
 from laconic.errors import CannotStart, Conflict, Unavailable
 from laconic.storage.database import ChangeListener, Row, Statements
 from laconic.storage.group_commit import GroupCommit
-from laconic.storage.migrate import choose_pending, read_migrations
+from laconic.storage.sqlite_migrate import migrate_file, schema_version
+from laconic.storage.sqlite_text import insert_sql, numbered, search_condition
 
 T = TypeVar("T")
 Writes = Literal["links", "clicks"]
@@ -46,6 +44,7 @@ _READER_THREADS = 2
 _CACHE_KIB = 8_192
 # A checkpoint that may wait for readers is tried only when the log has grown past this.
 _WAL_LIMIT_BYTES = 64 * 1024 * 1024
+_OPTIMIZE_SECONDS = 60.0
 # Rows in one INSERT: large ones amortise, and each size is one statement for SQLite to remember.
 _INSERT_SIZES = (128, 16, 1)
 
@@ -69,24 +68,16 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except apsw.ConstraintError as error:
-        if error.extendedresult in _UNIQUE_CODES:
+        if getattr(error, "extendedresult", 0) in _UNIQUE_CODES:
             raise Conflict(str(error).rpartition(": ")[2]) from error
         raise
     except _OUT_OF_REACH as error:
         raise Unavailable(f"SQLite: {error}") from error
 
 
-@lru_cache(maxsize=1024)
-def _numbered(sql: str) -> str:
-    """`$2` becomes `?2`: SQLite would number named parameters by first appearance."""
-    return re.sub(r"\$(\d+)", r"?\1", sql)
-
-
-@lru_cache(maxsize=256)
-def _insert_sql(table: str, columns: tuple[str, ...], count: int, *, skip_conflicts: bool) -> str:
-    row = "(" + ",".join("?" * len(columns)) + ")"
-    tail = " ON CONFLICT DO NOTHING" if skip_conflicts else ""
-    return f"INSERT INTO {table} ({','.join(columns)}) VALUES {','.join([row] * count)}{tail}"  # noqa: S608
+def _rows(connection: apsw.Connection, sql: str, args: Sequence[Any] = ()) -> list[Row]:
+    rows: list[Any] = connection.execute(sql, args).fetchall()
+    return rows
 
 
 class _ConnectionStatements:
@@ -101,16 +92,16 @@ class _ConnectionStatements:
 
     async def fetch_all(self, sql: str, *args: Any) -> list[Row]:
         with _translated():
-            return self._connection.execute(_numbered(sql), args).fetchall()
+            return _rows(self._connection, numbered(sql), args)
 
     async def execute(self, sql: str, *args: Any) -> int:
         with _translated():
-            self._connection.execute(_numbered(sql), args).fetchall()
+            self._connection.execute(numbered(sql), args).fetchall()
             return self._connection.changes()
 
     async def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         with _translated():
-            self._connection.executemany(_numbered(sql), rows).fetchall()
+            self._connection.executemany(numbered(sql), rows).fetchall()
 
     async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
         return self.insert(table, columns, rows, skip_conflicts=True) == len(rows)
@@ -125,7 +116,7 @@ class _ConnectionStatements:
             while start < len(rows):
                 count = next(size for size in _INSERT_SIZES if size <= len(rows) - start)
                 values = list(itertools.chain.from_iterable(rows[start : start + count]))
-                sql = _insert_sql(table, names, count, skip_conflicts=skip_conflicts)
+                sql = insert_sql(table, names, count, skip_conflicts=skip_conflicts)
                 self._connection.execute(sql, values).fetchall()
                 inserted += self._connection.changes()
                 start += count
@@ -138,7 +129,7 @@ def _wait_for_lock() -> Callable[[int], bool]:
 
     def handler(tries: int) -> bool:
         nonlocal deadline
-        moment = time.monotonic()
+        moment = monotonic()
         if tries == 0:
             deadline = moment + _BUSY_LIMIT_SECONDS
         if moment > deadline:
@@ -215,19 +206,19 @@ class SqliteDatabase:
         self._main = folder / _FILES[writes][0]
         self._other = folder / _FILES[other][0]
         self._hot = _connect(self._main, attach=self._other, read_only=True)
-        self._hot_execute = self._hot.execute
         self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="laconic-reader")
         self._local = threading.local()
         self._reader_connections: list[apsw.Connection] = []
         self._writer = GroupCommit(lambda: _WriterSession(self._main))
         self._closed = False
+        self._optimize_at = 0.0
 
     async def start(self) -> None:
         await self._writer.start()
 
     async def fetch_hot(self, sql: str, *args: Any) -> Row | None:
         with _translated():
-            rows = self._hot_execute(_numbered(sql), args).fetchall()
+            rows = _rows(self._hot, numbered(sql), args)
         return rows[0] if rows else None
 
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
@@ -241,7 +232,7 @@ class SqliteDatabase:
 
     def _read(self, sql: str, args: tuple[Any, ...]) -> list[Row]:
         with _translated():
-            return self._reader().execute(_numbered(sql), args).fetchall()
+            return _rows(self._reader(), numbered(sql), args)
 
     def _reader(self) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
@@ -283,25 +274,23 @@ class SqliteDatabase:
                     version = seen
 
     def _data_version(self) -> int:
-        return int(self._hot_execute("PRAGMA main.data_version").fetchall()[0][0])
+        return int(_rows(self._hot, "PRAGMA main.data_version")[0][0])
 
     def _last_change(self) -> int:
-        return int(self._hot_execute("SELECT coalesce(max(seq), 0) FROM link_change").fetchall()[0][0])
+        return int(_rows(self._hot, "SELECT coalesce(max(seq), 0) FROM link_change")[0][0])
 
     def _tell_changes(self, changed: ChangeListener, last: int) -> int:
-        rows = self._hot_execute(
-            "SELECT seq, domain_id, short_code, version FROM link_change WHERE seq > ? ORDER BY seq", (last,)
-        ).fetchall()
+        rows = _rows(
+            self._hot,
+            "SELECT seq, domain_id, short_code, version FROM link_change WHERE seq > ? ORDER BY seq",
+            (last,),
+        )
         for _, domain_id, short_code, version in rows:
             changed.changed(domain_id, short_code, version)
         return int(rows[-1][0]) if rows else last
 
     def text_search(self, words: Sequence[str], argument: int) -> tuple[str, str]:
-        query = " ".join('"' + word.replace('"', '""') + '"*' for word in words)
-        return (
-            f"id IN (SELECT rowid FROM short_link_text WHERE short_link_text MATCH ${argument})",  # noqa: S608
-            query,
-        )
+        return search_condition(words, argument)
 
     async def sizes(self) -> dict[str, int]:
         def size(path: Path) -> int:
@@ -314,6 +303,9 @@ class SqliteDatabase:
         await asyncio.get_running_loop().run_in_executor(self._readers, self._checkpoint)
 
     def _checkpoint(self) -> None:
+        is_due = monotonic() >= self._optimize_at
+        if is_due:
+            self._optimize_at = monotonic() + _OPTIMIZE_SECONDS
         for path in (self._main, self._other):
             wal = path.with_name(path.name + "-wal")
             if not wal.exists() or wal.stat().st_size == 0:
@@ -324,6 +316,9 @@ class SqliteDatabase:
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
                 connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
+                if is_due:
+                    # Statistics for the planner, renewed only where a table has changed much since the last time.
+                    connection.execute("PRAGMA optimize").fetchall()
 
     async def close(self) -> None:
         if self._closed:
@@ -357,48 +352,17 @@ def _refuse_old_library() -> None:
 async def migrate_sqlite(folder: Path) -> list[str]:
     """Brings both files to this release's schema and names what was applied."""
     _refuse_old_library()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return await asyncio.to_thread(_migrate_files, folder)
 
 
 def _migrate_files(folder: Path) -> list[str]:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     applied = []
     for file, migrations in _FILES.values():
         with _translated(), contextlib.closing(_connect(folder / file, read_only=False)) as connection:
-            os.chmod(folder / file, 0o600)
-            applied += _migrate_file(connection, migrations)
+            (folder / file).chmod(0o600)
+            applied += migrate_file(connection, migrations)
     return applied
-
-
-def _migrate_file(connection: apsw.Connection, migrations: str) -> list[str]:
-    """Each migration and its row in `schema_version` are one transaction, so a kill leaves no half."""
-    known = read_migrations(migrations)
-    applied = []
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS schema_version"
-        " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT"
-    )
-    while True:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            # Asked again under the lock: another process may have done it while this one waited.
-            pending = choose_pending(known, _schema_version(connection))
-            if not pending:
-                return applied
-            connection.execute(pending[0].sql)
-            connection.execute(
-                "INSERT INTO schema_version (number, name, applied_at) VALUES (?, ?, ?)",
-                (pending[0].number, pending[0].name, now()),
-            )
-            connection.execute("COMMIT")
-            applied.append(pending[0].name)
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-
-
-def _schema_version(connection: apsw.Connection) -> int:
-    return int(connection.execute("SELECT coalesce(max(number), 0) FROM schema_version").fetchall()[0][0])
 
 
 async def sqlite_schema_version(folder: Path) -> int:
@@ -410,7 +374,7 @@ async def sqlite_schema_version(folder: Path) -> int:
     def read() -> int:
         with _translated(), contextlib.closing(_connect(path, read_only=True)) as connection:
             try:
-                return _schema_version(connection)
+                return schema_version(connection)
             except apsw.SQLError:
                 return 0
 

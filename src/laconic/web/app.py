@@ -24,11 +24,18 @@ from laconic.web.api.problems import (
     WRONG_SHAPE,
     Kind,
     Problem,
-    response_to,
 )
+from laconic.web.api.qr import QrRoutes
 from laconic.web.api.shorten import ShortenRoutes
 from laconic.web.health import HealthRoutes
+from laconic.web.pages.docs import DocsRoutes
+from laconic.web.pages.home import HomeRoutes
+from laconic.web.pages.preview import PreviewRoutes, is_preview
+from laconic.web.pages.problem_pages import answer_to
+from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.refusals import show_refusal
+from laconic.web.pages.static_files import StaticRoutes
+from laconic.web.pages.well_known import WellKnownRoutes
 from laconic.wiring import Services
 
 log = structlog.get_logger(__name__)
@@ -50,22 +57,38 @@ class App:
         )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http" and scope["path"][1:].partition("/")[0] not in OWN_PATHS:
+        if scope["type"] == "http" and not _is_own(scope["path"]):
             await self._redirect(scope, receive, send)
         else:
             await self._framework(scope, receive, send)
 
 
+def _is_own(path: str) -> bool:
+    return path[1:].partition("/")[0] in OWN_PATHS or is_preview(path)
+
+
 def make_framework(services: Services, health: HealthRoutes) -> FastAPI:
     """API, pages and their errors."""
     gate = Gate(services.settings, services.workspaces, services.api_keys)
+    painter = QrPainter()
     app = FastAPI(
-        title="Laconic", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False
+        title="Laconic",
+        version=__version__,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
     )
     app.include_router(BulkRoutes(services, gate).router())
     app.include_router(LinkRoutes(services, gate).router())
+    app.include_router(QrRoutes(services, gate, painter).router())
     app.include_router(ShortenRoutes(services, gate).router())
     app.include_router(health.router())
+    app.include_router(HomeRoutes(services, gate, painter).router())
+    app.include_router(DocsRoutes(app).router())
+    app.include_router(StaticRoutes().router())
+    app.include_router(WellKnownRoutes(services.settings.base_url).router())
+    app.include_router(PreviewRoutes(services, painter).router())
     app.add_exception_handler(LaconicError, _laconic_error)
     app.add_exception_handler(RequestValidationError, _wrong_shape)
     app.add_exception_handler(HTTPException, _http_error)
@@ -73,25 +96,26 @@ def make_framework(services: Services, health: HealthRoutes) -> FastAPI:
     return app
 
 
-async def _laconic_error(_: Request, error: Exception) -> Response:
+async def _laconic_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, LaconicError)  # noqa: S101
-    return response_to(error)
+    return answer_to(request, error)
 
 
-async def _wrong_shape(_: Request, error: Exception) -> Response:
+async def _wrong_shape(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     listed = [
-        {"field": ".".join(str(part) for part in one["loc"][1:]), "detail": one["msg"]} for one in error.errors()
+        {"field": ".".join(str(part) for part in one["loc"][1:]), "detail": one["msg"]}
+        for one in error.errors()
     ]
     detail = "; ".join(f"{one['field']}: {one['detail']}" for one in listed[:3])
-    return response_to(Problem(WRONG_SHAPE, detail + ".", listed))
+    return answer_to(request, Problem(WRONG_SHAPE, detail + ".", listed))
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     kinds = {404: NO_SUCH_PAGE, 405: WRONG_METHOD}
     kind = kinds.get(error.status_code, Kind(error.status_code, "http_error", str(error.detail)))
-    response = response_to(Problem(kind, f"{kind.title}."))
+    response = answer_to(request, Problem(kind, f"{kind.title}."))
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
     return response
@@ -100,6 +124,4 @@ async def _http_error(_: Request, error: Exception) -> Response:
 async def _bug(request: Request, error: Exception) -> Response:
     """Logged with its trace for us; the caller learns only that it was not their fault."""
     log.error("unexpected error", path=request.url.path, exc_info=error)
-    return response_to(Problem(INTERNAL, "The error was logged."))
-
-
+    return answer_to(request, Problem(INTERNAL, "The error was logged."))

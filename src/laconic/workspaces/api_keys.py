@@ -42,7 +42,7 @@ class ApiKeys:
         for _ in range(5):
             secret = _PREFIX + "".join(secrets.choice(ALPHABET) for _ in range(_SECRET_LENGTH))
             key = ApiKey(
-                id=self._ids.take(),
+                id=self._ids.take(clock.now()),
                 workspace_id=workspace_id,
                 name=name,
                 key_prefix=secret[:_VISIBLE_LENGTH],

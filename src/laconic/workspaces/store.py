@@ -27,11 +27,13 @@ class WorkspaceStore:
     async def redirect_hosts(self) -> dict[str, int]:
         """Every name that a visitor may come by, and its domain: the data plane knows no tenants."""
         rows = await self._database.fetch_all("SELECT host, id FROM domain WHERE verified_at IS NOT NULL")
-        return {host: domain_id for host, domain_id in rows}
+        return {str(host): int(domain_id) for host, domain_id in rows}
 
     async def find_key(self, key_hash: bytes) -> ApiKey | None:
         """By the hash alone: the key itself says which workspace it belongs to."""
-        row = await self._database.fetch_one(f"SELECT {_KEY_COLUMNS} FROM api_key WHERE key_hash = $1", key_hash)
+        row = await self._database.fetch_one(
+            f"SELECT {_KEY_COLUMNS} FROM api_key WHERE key_hash = $1", key_hash
+        )
         return _key_from_row(row) if row else None
 
     async def insert_key(self, workspace_id: int, key: ApiKey, key_hash: bytes) -> bool:
@@ -61,7 +63,8 @@ class WorkspaceStore:
 
     async def list_keys(self, workspace_id: int) -> list[ApiKey]:
         rows = await self._database.fetch_all(
-            f"SELECT {_KEY_COLUMNS} FROM api_key WHERE workspace_id = $1 ORDER BY created_at, id", workspace_id
+            f"SELECT {_KEY_COLUMNS} FROM api_key WHERE workspace_id = $1 ORDER BY created_at, id",
+            workspace_id,
         )
         return [_key_from_row(row) for row in rows]
 

@@ -55,7 +55,9 @@ def problem_of(error: ValidationError) -> Problem:
     if found and found[0]["type"] == "json_invalid":
         return Problem(NOT_JSON, found[0]["msg"].removeprefix("Invalid JSON: ").capitalize() + ".")
     listed = [_told(one) for one in found[:_MOST_ERRORS]]
-    detail = "; ".join(f"{one['field']}: {one['detail']}" if one["field"] else one["detail"] for one in listed[:3])
+    detail = "; ".join(
+        f"{one['field']}: {one['detail']}" if one["field"] else one["detail"] for one in listed[:3]
+    )
     return Problem(WRONG_SHAPE, detail + ".", listed)
 
 

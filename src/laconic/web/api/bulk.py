@@ -91,7 +91,9 @@ class _Bulk:
         drafts = [result for result in results if isinstance(result, LinkDraft)]
         if self._key is None:
             made = iter(
-                await self._services.creator.create_many(self._actor.workspace_id, self._actor.user_id, drafts)
+                await self._services.creator.create_many(
+                    self._actor.workspace_id, self._actor.user_id, drafts
+                )
             )
             outcomes = [next(made) if isinstance(result, LinkDraft) else result for result in results]
         else:
@@ -111,7 +113,9 @@ class _Bulk:
 
             async def work(statements: Statements) -> Answer:
                 created = await creator.create_in(statements, ready, self._actor.workspace_id)
-                return Answer(200 if created.existing else 201, json.dumps(created_json(created, self._base_url)))
+                return Answer(
+                    200 if created.existing else 201, json.dumps(created_json(created, self._base_url))
+                )
 
             answer = await self._services.once.run(
                 self._actor.workspace_id, f"{self._key}:{number}", b"POST bulk\n" + line, work
@@ -259,5 +263,3 @@ def _slices(lines: Iterator[Any]) -> Iterator[list[Any]]:
             slice_ = []
     if slice_:
         yield slice_
-
-

@@ -286,7 +286,9 @@ class LinkRoutes:
             changed.append(link)
             return Answer(200, json.dumps(link_json(link, self._base_url), ensure_ascii=False))
 
-        return await self._change_once(actor, key, f"PATCH {domain_id} {code}\n".encode() + body, work, changed)
+        return await self._change_once(
+            actor, key, f"PATCH {domain_id} {code}\n".encode() + body, work, changed
+        )
 
     async def delete(self, request: Request, code: str, domain: str | None = None) -> Response:
         """The code answers 410 from now on, and is never given to another link."""
@@ -299,7 +301,9 @@ class LinkRoutes:
         changed: list[Link] = []
 
         async def work(statements: Statements) -> Answer:
-            changed.append(await self._services.changer.delete_in(statements, actor.workspace_id, domain_id, code))
+            changed.append(
+                await self._services.changer.delete_in(statements, actor.workspace_id, domain_id, code)
+            )
             return Answer(204, "")
 
         return await self._change_once(actor, key, f"DELETE {domain_id} {code}\n".encode(), work, changed)
@@ -329,7 +333,9 @@ class LinkRoutes:
         """Could this be a custom code now? A hint: only the create decides."""
         await self._gate.admit(request, LINKS_CREATE)
         reason = await self._why_not(code)
-        return json_response({"available": True} if reason is None else {"available": False, "reason": reason})
+        return json_response(
+            {"available": True} if reason is None else {"available": False, "reason": reason}
+        )
 
     async def _why_not(self, code: str) -> str | None:
         refused = self._services.custom_codes.refusal(code)
@@ -345,14 +351,21 @@ class LinkRoutes:
             self.create,
             methods=["POST"],
             status_code=201,
-            responses={201: {"model": CreatedLink}, 200: {"model": CreatedLink}, **problems(400, 401, 409, 413, 422)},
+            responses={
+                201: {"model": CreatedLink},
+                200: {"model": CreatedLink},
+                **problems(400, 401, 409, 413, 422),
+            },
             openapi_extra=body_of(LinkRequest),
         )
         router.add_api_route(
             urls, self.page, methods=["GET"], responses={200: {"model": LinkPage}, **problems(401, 422)}
         )
         router.add_api_route(
-            one, self.get, methods=["GET"], responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410)}
+            one,
+            self.get,
+            methods=["GET"],
+            responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410)},
         )
         router.add_api_route(
             one,
@@ -364,8 +377,14 @@ class LinkRoutes:
         router.add_api_route(
             one, self.delete, methods=["DELETE"], status_code=204, responses=problems(400, 401, 404, 410)
         )
-        router.add_api_route(one + "/stats", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410))
         router.add_api_route(
-            "/api/v1/codes/{code}", self.availability, methods=["GET"], responses=problems(401), tags=["codes"]
+            one + "/stats", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410)
+        )
+        router.add_api_route(
+            "/api/v1/codes/{code}",
+            self.availability,
+            methods=["GET"],
+            responses=problems(401),
+            tags=["codes"],
         )
         return router

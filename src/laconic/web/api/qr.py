@@ -1,6 +1,6 @@
 """/api/v1/urls/{code}/qr: a link's QR code as a picture."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -33,7 +33,9 @@ class QrRoutes:
         picture: Annotated[Literal["svg", "png"], Query(alias="format")] = "svg",
         size: Annotated[int, Query(ge=32, le=2048, description="Pixels on each side.")] = 320,
         margin: Annotated[int, Query(ge=0, le=16, description="Modules around it; scanners like 4.")] = 4,
-        dark: Annotated[str, Query(pattern=f"^{_COLOUR}$", description="A colour such as 1a2b3c.")] = "000000",
+        dark: Annotated[
+            str, Query(pattern=f"^{_COLOUR}$", description="A colour such as 1a2b3c.")
+        ] = "000000",
         light: Annotated[
             str, Query(pattern=f"^({_COLOUR}|transparent)$", description="A colour, or transparent.")
         ] = "ffffff",
@@ -67,11 +69,12 @@ class QrRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter(tags=["links"])
-        pictures = {name: {} for name in _MEDIA_TYPES.values()}
+        pictures: dict[str, dict[str, Any]] = {name: {} for name in _MEDIA_TYPES.values()}
         router.add_api_route(
             "/api/v1/urls/{code}/qr",
             self.show,
             methods=["GET"],
+            summary="QR code",
             response_class=Response,
             responses={200: {"content": pictures}, **problems(400, 401, 404, 410, 422)},
         )

@@ -105,7 +105,9 @@ class ArraySplitter:
             if not is_end and len(self._text) - start <= LARGEST_ITEM:
                 return None
             self._state = "after"
-            return len(self._text), Problem(NOT_JSON, "An element of the array is not valid JSON, or too large.")
+            return len(self._text), Problem(
+                NOT_JSON, "An element of the array is not valid JSON, or too large."
+            )
         if end == len(self._text) and not is_end:
             # A number may go on in the next chunk; everything else is passed to the caller then.
             return None

@@ -43,9 +43,7 @@ class DocsRoutes:
     async def docs(self) -> Response:
         version = importlib.metadata.version(_PACKAGE)
         files = {name: f"/static/swagger-ui/{version}/{name}" for name in _NAMES}
-        return page_response(
-            "docs.html", style=files["swagger-ui.css"], script=files["swagger-ui-bundle.js"]
-        )
+        return page_response("docs.html", style=files["swagger-ui.css"], script=files["swagger-ui-bundle.js"])
 
     async def file(self, request: Request, version: str, name: str) -> Response:
         if name not in _NAMES:

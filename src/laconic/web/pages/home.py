@@ -47,7 +47,9 @@ class HomeRoutes:
 
     async def shorten(self, request: Request) -> Response:
         if media_type(request) != _FORM:
-            raise Problem(WRONG_TYPE, "This is the page's own form. Programs send JSON to /shorten or /api/v1/urls.")
+            raise Problem(
+                WRONG_TYPE, "This is the page's own form. Programs send JSON to /shorten or /api/v1/urls."
+            )
         fields = _fields(await read_body(request))
         url = fields.get("url", "")
         try:
@@ -64,7 +66,12 @@ class HomeRoutes:
         return await self._page(request, created=created)
 
     async def _page(
-        self, request: Request, *, url: str = "", error: LaconicError | None = None, created: Created | None = None
+        self,
+        request: Request,
+        *,
+        url: str = "",
+        error: LaconicError | None = None,
+        created: Created | None = None,
     ) -> Response:
         status = 200 if error is None else kind_of(error).status
         if not await self._may_create(request):
@@ -128,7 +135,9 @@ def _words(error: LaconicError | None) -> str | None:
         seconds = max(1, math.ceil(error.retry_after))
         return f"That was a little fast. Please try again in {seconds} second{'s' if seconds > 1 else ''}."
     if isinstance(error, OutcomeUnknown):
-        return "The connection was lost: the link may or may not have been made. You may safely send it again."
+        return (
+            "The connection was lost: the link may or may not have been made. You may safely send it again."
+        )
     return str(error)
 
 

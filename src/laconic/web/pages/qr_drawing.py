@@ -74,8 +74,10 @@ def draw_png(text: str, style: QrStyle) -> bytes:
     matrix = _encode(text, style.error)
     scale = style.size // (len(matrix) + 2 * style.margin)
     if scale < 1:
-        raise ChoiceRefused("size", f"The size must be {len(matrix) + 2 * style.margin} or more for this code.")
-    before = (style.size - scale * len(matrix)) // 2
+        raise ChoiceRefused(
+            "size", f"The size must be {len(matrix) + 2 * style.margin} or more for this code."
+        )
+    before = 1 + (style.size - scale * len(matrix)) // 2
     blank = _pack("0" * style.size)
     rows = [blank] * before
     for row in matrix:

@@ -17,12 +17,24 @@ from laconic.web.pages.templates import HTML, PAGE_HEADERS, render
 
 _WORDS = {
     # reason: (stable code, title, what it means)
-    "malformed": ("code_malformed", "This is not a short link", "A short link has only letters, digits, - and _."),
+    "malformed": (
+        "code_malformed",
+        "This is not a short link",
+        "A short link has only letters, digits, - and _.",
+    ),
     "unknown": ("link_unknown", "There is no such link", "Nobody has made a link with this address."),
-    "expired": ("link_expired", "This link has expired", "It worked for a limited time, and that time is over."),
+    "expired": (
+        "link_expired",
+        "This link has expired",
+        "It worked for a limited time, and that time is over.",
+    ),
     "deleted": ("link_deleted", "This link was deleted", "Whoever made it has taken it away."),
     "disabled": ("link_disabled", "This link is switched off", "Whoever made it has switched it off."),
-    "taken_down": ("link_taken_down", "This link was taken down", "The operator of this site has removed it."),
+    "taken_down": (
+        "link_taken_down",
+        "This link was taken down",
+        "The operator of this site has removed it.",
+    ),
     "method": ("method_not_allowed", "Links are followed with GET", "Only GET and HEAD are answered here."),
     "unavailable": ("unavailable", "Please try again", "The link cannot be looked up at this moment."),
 }
@@ -62,7 +74,12 @@ def suggest(code: str) -> str | None:
 def _page(refusal: Refusal, suggestion: str | None) -> bytes:
     _, title, detail = _WORDS[refusal.reason]
     return render(
-        "refusal.html", status=refusal.status, title=title, detail=detail, code=refusal.code, suggestion=suggestion
+        "refusal.html",
+        status=refusal.status,
+        title=title,
+        detail=detail,
+        code=refusal.code,
+        suggestion=suggestion,
     )
 
 

@@ -46,7 +46,11 @@ class StaticFile:
 @cache
 def static_files() -> dict[str, StaticFile]:
     """All of them, by name: a few dozen kilobytes."""
-    return {path.name: StaticFile.from_path(path) for path in sorted(_FOLDER.iterdir()) if path.suffix in MEDIA_TYPES}
+    return {
+        path.name: StaticFile.from_path(path)
+        for path in sorted(_FOLDER.iterdir())
+        if path.suffix in MEDIA_TYPES
+    }
 
 
 def static_url(name: str) -> str:

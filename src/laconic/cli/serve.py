@@ -1,0 +1,75 @@
+"""serve: everything that has to be right before the first process starts, in order."""
+
+import asyncio
+import dataclasses
+from pathlib import Path
+
+import click
+
+from laconic.cli.address import default_base_url, leave_base_url
+from laconic.cli.call import Call, pass_call, shared_options
+from laconic.settings import Settings, read_settings
+
+
+@click.command(short_help="Run the server.")
+@click.option("--host", help="The address to listen on. Default: LACONIC_HOST, or 127.0.0.1.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Default: LACONIC_PORT, or 8000; 0 takes a free one."
+)
+@click.option("--workers", type=click.IntRange(1, 256), help="Web workers. Default: LACONIC_WORKERS, or 1.")
+@click.option(
+    "--role",
+    type=click.Choice(["all", "web", "background"]),
+    default="all",
+    show_default=True,
+    help="web: without upkeep, where another machine does it; background: upkeep alone.",
+)
+@shared_options
+@pass_call
+def serve(call: Call, host: str | None, port: int | None, workers: int | None, role: str) -> int:
+    """Run the server: web workers, click counting and upkeep, until Ctrl-C or SIGTERM.
+
+    \b
+    Examples:
+      laconic serve
+      laconic serve --workers 4 --data /var/lib/laconic
+      LACONIC_BASE_URL=https://go.example.com laconic serve --host 0.0.0.0 --port 80
+    """
+    settings = read_settings(data=call.data, host=host or None, port=port, workers=workers)
+
+    from laconic.cli.banner import Banner, Mode
+    from laconic.logs import set_up_logs
+    from laconic.serve.claims import claim_data, listen
+    from laconic.serve.supervisor import Supervisor
+
+    set_up_logs(settings.log_level, settings.log_format)
+    folder = Path(settings.data)
+    claim_data(
+        folder, on_wait=lambda: click.echo("The last server was killed; its processes are ending …", err=True)
+    )
+    has_users = asyncio.run(_prepare_database(settings.effective_database_url))
+    listeners = [] if role == "background" else listen(settings.host, settings.port, settings.workers)
+    if listeners:
+        settings = _with_address(settings, listeners[0].getsockname()[1])
+        leave_base_url(folder, settings.base_url)
+    banner = Banner(settings, Mode.from_settings(settings, has_users=has_users), role)
+    supervisor = Supervisor(settings, role, listeners)  # type: ignore[arg-type]
+    return supervisor.run(lambda: banner.show(as_json=call.json))
+
+
+async def _prepare_database(url: str) -> bool:
+    """Migrates it; says whether there are users, for that decides the mode."""
+    from laconic.storage.engines import migrate, open_database
+    from laconic.workspaces.store import WorkspaceStore
+
+    await migrate(url)
+    database = await open_database(url)
+    try:
+        return await WorkspaceStore(database).has_users()
+    finally:
+        await database.close()
+
+
+def _with_address(settings: Settings, port: int) -> Settings:
+    base_url = settings.base_url or default_base_url(settings.host, port)
+    return dataclasses.replace(settings, port=port, base_url=base_url)

@@ -1,0 +1,148 @@
+"""Whoever waits together goes in together: one INSERT and one commit for all creates of the same moment.
+
+The unique index is the referee: a generated code that is taken is replaced unseen, a custom one that is taken
+is refused.
+"""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from laconic.codes.allocator import CodeAllocator
+from laconic.errors import CodeTaken, LaconicError, Unavailable
+from laconic.links.model import Created, Link
+from laconic.links.prepare import Prepared, Preparer
+from laconic.links.store import LinkStore
+from laconic.redirect.cache import RedirectCache
+
+Outcome = Created | LaconicError
+
+# Rows of one INSERT, and so of one commit: more would only make the others wait longer.
+_MOST_PER_INSERT = 512
+# Generated codes meet taken ones only where custom codes are as long: this many in a row is no accident.
+_MOST_TRIES = 20
+
+
+@dataclass(slots=True)
+class _Order:
+    """What one caller waits for."""
+
+    prepared: Sequence[Prepared]
+    outcomes: list[Outcome | None]
+    missing: int
+    done: asyncio.Future[None]
+    tries: int = 0
+
+    def settle(self, index: int, outcome: Outcome) -> None:
+        self.outcomes[index] = outcome
+        self.missing -= 1
+        if self.missing == 0 and not self.done.done():
+            self.done.set_result(None)
+
+
+_Waiting = tuple[_Order, int]
+
+
+class Inserter:
+    """Belongs to one loop."""
+
+    def __init__(
+        self, store: LinkStore, codes: CodeAllocator, preparer: Preparer, cache: RedirectCache | None
+    ) -> None:
+        self._store = store
+        self._codes = codes
+        self._preparer = preparer
+        self._cache = cache
+        self._waiting: deque[_Waiting] = deque()
+        self._pump: asyncio.Task[None] | None = None
+        self.conflicts = 0
+
+    async def insert(self, prepared: Sequence[Prepared]) -> list[Outcome]:
+        """What became of each, in order; durable when this returns."""
+        if not prepared:
+            return []
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        order = _Order(prepared, [None] * len(prepared), len(prepared), done)
+        self._waiting.extend((order, index) for index in range(len(prepared)))
+        if self._pump is None:
+            self._pump = asyncio.create_task(self._insert_waiting())
+        # A caller that goes away does not take the others' commit with it.
+        await asyncio.shield(done)
+        return [outcome or Unavailable("The link was not made.") for outcome in order.outcomes]
+
+    async def close(self) -> None:
+        """Waits for what is under way."""
+        if self._pump is not None:
+            await asyncio.gather(self._pump, return_exceptions=True)
+
+    async def _insert_waiting(self) -> None:
+        try:
+            while self._waiting:
+                count = min(len(self._waiting), _MOST_PER_INSERT)
+                by_workspace: dict[int, list[_Waiting]] = defaultdict(list)
+                for _ in range(count):
+                    order, index = self._waiting.popleft()
+                    by_workspace[order.prepared[index].link.workspace_id].append((order, index))
+                for workspace_id, batch in by_workspace.items():
+                    await self._insert_batch(workspace_id, batch)
+        finally:
+            self._pump = None
+
+    async def _insert_batch(self, workspace_id: int, batch: list[_Waiting]) -> None:
+        try:
+            prepared = [order.prepared[index] for order, index in batch]
+            custom = {one.link.id for one in prepared if one.is_custom}
+            refused = await self._store.insert_many(
+                workspace_id, [one.row() for one in prepared], announce=custom
+            )
+        except LaconicError as error:
+            # Their codes are burnt: whether a commit that failed has happened is not known.
+            for order, index in batch:
+                order.settle(index, error)
+            return
+        except BaseException as error:
+            for order, _ in batch:
+                if not order.done.done():
+                    order.done.set_exception(error)
+            raise
+        for order, index in batch:
+            link = order.prepared[index].link
+            if link.id in refused:
+                await self._try_again(order, index)
+            else:
+                self.tell_cache(order.prepared[index])
+                order.settle(index, Created(link))
+
+    async def _try_again(self, order: _Order, index: int) -> None:
+        """A unique index refused the row: its code is taken, or, once in a blue moon, its id."""
+        self.conflicts += 1
+        order.tries += 1
+        prepared = order.prepared[index]
+        try:
+            if prepared.is_custom and not await self._is_free(prepared.link):
+                order.settle(index, CodeTaken(prepared.link.short_code))
+                return
+            if order.tries >= _MOST_TRIES * len(order.prepared):
+                order.settle(index, Unavailable("No free code was found."))
+                return
+            self._preparer.renew_id(prepared)
+            if not prepared.is_custom:
+                prepared.link.short_code = (await self._codes.take())[0]
+        except LaconicError as error:
+            order.settle(index, error)
+            return
+        self._waiting.append((order, index))
+
+    async def _is_free(self, link: Link) -> bool:
+        return await self._store.is_free(link.domain_id, link.short_code)
+
+    def tell_cache(self, prepared: Prepared) -> None:
+        """Somebody may have asked for the code before it existed, and been told that it is unknown."""
+        if self._cache is None:
+            return
+        link = prepared.link
+        if prepared.is_custom:
+            self._cache.changed(link.domain_id, link.short_code, link.version)
+        else:
+            self._cache.forget(link.domain_id, link.short_code)
