@@ -12,6 +12,7 @@ def measure(run: Run) -> Report:
     )
     report.add("links/s", [len(bulk.codes) / bulk.seconds], target=at_least(30_000))
     report.add("seconds", [bulk.seconds], "s")
+    report.add("CPU a link, web worker", [bulk.cpu.answering / bulk.asked * 1e6], "µs")
     report.add("CPU a link, all processes", [bulk.cpu.all / bulk.asked * 1e6], "µs")
     report.add("client busy, of one core", [bulk.client_share])
     report.add("results other than 201", [bulk.asked - len(bulk.codes)], target=at_most(0))

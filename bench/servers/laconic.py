@@ -1,8 +1,13 @@
 """Laconic itself: one web worker, ingest and upkeep, as `laconic serve` starts them."""
 
 import os
+import re
+import signal
 import socket
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench import proc, requests
@@ -11,10 +16,12 @@ from bench.servers.server import Server
 from bench.stores import Store
 
 _READY_SECONDS = 1.0
+_LACONIC = python("laconic")
+_HASHING = [sys.executable, str(Path(__file__).parent / "hashing.py")]
 
 
-def serve_command(port: int, store: Store) -> list[str]:
-    return python("laconic", "serve", "--port", str(port), "--data", str(store.folder), "--workers", "1")
+def serve_command(port: int, store: Store, program: Sequence[str] = _LACONIC) -> list[str]:
+    return [*program, "serve", "--port", str(port), "--data", str(store.folder), "--workers", "1"]
 
 
 def serve_environment(store: Store, settings: Mapping[str, str]) -> dict[str, str]:
@@ -24,13 +31,15 @@ def serve_environment(store: Store, settings: Mapping[str, str]) -> dict[str, st
 
 
 class Laconic(Server):
+    program = _LACONIC
+
     def __init__(
         self, store: Store, log: Path, *, cores: frozenset[int], settings: Mapping[str, str] | None = None
     ) -> None:
         port = free_port()
         super().__init__(
             "laconic",
-            serve_command(port, store),
+            serve_command(port, store, self.program),
             port,
             log,
             is_up=lambda: requests.get_status(port, "/ready", _READY_SECONDS) == 200,
@@ -38,6 +47,7 @@ class Laconic(Server):
             environment=serve_environment(store, settings or {}),
             helpers=store.roots,
         )
+        self.log = log
         self._worker = self._find_worker()
 
     def answering(self) -> list[int]:
@@ -54,3 +64,22 @@ class Laconic(Server):
         if worker is None:
             raise RuntimeError("No process of the server holds a connection to it.")
         return worker
+
+
+class HashingLaconic(Laconic):
+    """The same program, whose worker can be told to hash passwords: see `hashing.py`."""
+
+    program = _HASHING
+
+    @contextmanager
+    def hashing(self) -> Iterator[None]:
+        os.kill(self._worker, signal.SIGUSR1)
+        try:
+            yield
+        finally:
+            os.kill(self._worker, signal.SIGUSR2)
+
+    def hashes(self) -> int:
+        """How many were made the last time. The worker says so once its loop gets to it."""
+        time.sleep(_READY_SECONDS)
+        return int(re.findall(r"^HASHED (\d+)$", self.log.read_text(), re.MULTILINE)[-1])

@@ -34,18 +34,18 @@ class Mode:
         if may_be_open(settings) and not has_users:
             return cls(
                 "open",
-                "no key is needed, whoever calls from this machine may do everything",
+                "whoever calls from this machine may do everything, without a key",
                 f"the server listens on {settings.host} only, and there is no user yet",
             )
         if settings.open:
             return cls(
                 "public-create",
-                f"anyone may create links ({settings.rate_create} for each address); the rest needs an API key",
+                f"anyone may create links ({settings.rate_create} for each address), everything else needs an API key",
                 "LACONIC_OPEN is set",
             )
         return cls(
             "closed",
-            "short links work for everyone; whatever else needs an API key",
+            "short links work for everyone, everything else needs an API key",
             _why_closed(settings),
         )
 
@@ -105,9 +105,7 @@ class Banner:
         return "\n".join(lines)
 
     def _mode(self) -> list[str]:
-        return _sentence(
-            "Mode", f"{self.mode.name}: {self.mode.who}. Why: {self.mode.why}.", lead=self.mode.name
-        )
+        return _sentence("Mode", f"{self.mode.name}: {self.mode.who} ({self.mode.why}).", lead=self.mode.name)
 
     def _data(self) -> list[str]:
         url = self.settings.effective_database_url
@@ -139,9 +137,8 @@ class Banner:
 
     def _hint(self) -> list[str]:
         if is_wildcard(self.settings.host) and is_loopback(urlsplit(self.settings.base_url).hostname or ""):
-            return _sentence(
-                "Note", "set LACONIC_BASE_URL to the address that people use: short URLs begin with it."
-            )
+            text = "set LACONIC_BASE_URL to the address that people use: short URLs begin with it."
+            return ["", *_sentence("Note", text)]
         return []
 
     def _command(self, words: str) -> str:

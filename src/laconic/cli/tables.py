@@ -9,7 +9,7 @@ import click
 from laconic.cli.failures import visible
 
 _GAP = 2
-_LEAST_TEXT = 12
+_LEAST_TEXT = 8
 
 
 class Column(NamedTuple):
@@ -36,8 +36,7 @@ def _print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> No
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    widths = _widths(columns, rows, console.width)
+    widths = _widths(columns, rows, Console().width)
     table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold")
     for column, width in zip(columns, widths, strict=True):
         justify: Literal["right", "left"] = "right" if column.kind == "number" else "left"
@@ -45,7 +44,7 @@ def _print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> No
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     # A terminal too narrow even so wraps the lines itself; nothing is hidden.
-    console.print(table, width=max(console.width, sum(widths) + _GAP * len(widths)), soft_wrap=True)
+    Console(width=sum(widths) + _GAP * (len(widths) - 1)).print(table, soft_wrap=True)
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) -> list[int]:
@@ -54,7 +53,7 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int)
         max(len(column.heading), *(len(row[index]) for row in rows)) for index, column in enumerate(columns)
     ]
     texts = [index for index, column in enumerate(columns) if column.kind == "text"]
-    while sum(widths) + _GAP * len(widths) > room:
+    while sum(widths) + _GAP * (len(widths) - 1) > room:
         widest = max(texts, key=lambda index: widths[index], default=None)
         if widest is None or widths[widest] <= _LEAST_TEXT:
             break

@@ -310,15 +310,17 @@ class SqliteDatabase:
             wal = path.with_name(path.name + "-wal")
             if not wal.exists() or wal.stat().st_size == 0:
                 continue
-            mode = "TRUNCATE" if wal.stat().st_size > _WAL_LIMIT_BYTES else "PASSIVE"
             with _translated(), contextlib.closing(apsw.Connection(str(path))) as connection:
                 connection.set_busy_timeout(100)
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
-                connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
                 if is_due:
                     # Statistics for the planner, renewed only where a table has changed much since the last time.
                     connection.execute("PRAGMA optimize").fetchall()
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                if wal.stat().st_size > _WAL_LIMIT_BYTES:
+                    # Writers wait meanwhile, but next to nothing is left to copy.
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     async def close(self) -> None:
         if self._closed:

@@ -77,7 +77,7 @@ def draw_png(text: str, style: QrStyle) -> bytes:
         raise ChoiceRefused(
             "size", f"The size must be {len(matrix) + 2 * style.margin} or more for this code."
         )
-    before = 1 + (style.size - scale * len(matrix)) // 2
+    before = (style.size - scale * len(matrix)) // 2
     blank = _pack("0" * style.size)
     rows = [blank] * before
     for row in matrix:

@@ -1,0 +1,153 @@
+"""Which requests are answered at once, and how: no await, no object beyond the click's record, no log line."""
+
+import asyncio
+import re
+from typing import Any
+
+from laconic.clicks.click import Visitor
+from laconic.clock import nanoseconds
+from laconic.redirect.lane.batch import Lane
+from laconic.redirect.lane.connection import ONE_HOST, Connection
+from laconic.redirect.model import Entry
+
+# What the lane wants to know of a header. Names are met in a few spellings only, so each spelling is
+# classified once and remembered; _MOST_SPELLINGS bounds what a hostile client can make it remember.
+_IGNORED, _HOST, _USER_AGENT, _REFERRER, _LANGUAGE, _FORWARDED, _PURPOSE, _CONNECTION, _BEYOND = range(9)
+_NOTHING_SEEN: list[bytes | None] = [None] * 9
+_KINDS = {
+    b"host": _HOST,
+    b"user-agent": _USER_AGENT,
+    b"referer": _REFERRER,
+    b"accept-language": _LANGUAGE,
+    b"x-forwarded-for": _FORWARDED,
+    b"sec-purpose": _PURPOSE,
+    b"purpose": _PURPOSE,
+    b"x-moz": _PURPOSE,
+    b"connection": _CONNECTION,
+    # Bodies, Expect and Upgrade are more than a plain redirect.
+    b"content-length": _BEYOND,
+    b"transfer-encoding": _BEYOND,
+    b"expect": _BEYOND,
+    b"upgrade": _BEYOND,
+}
+_MOST_SPELLINGS = 1_000
+_LONGEST_SPELLING = 64
+_spellings = dict(_KINDS)
+
+_ABSOLUTE = re.compile(rb"https?://([^/?#]+)(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def _classify(name: bytes) -> int:
+    kind = _KINDS.get(name.lower(), _IGNORED)
+    if len(_spellings) < _MOST_SPELLINGS and len(name) <= _LONGEST_SPELLING:
+        _spellings[name] = kind
+    return kind
+
+
+class LaneProtocol(Connection):
+    """A connection that answers hits itself. See `lane_protocol` for how it meets its lane."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._address = b""
+        self._is_trusted = False
+        self._visitor_key: list[bytes | None] = []
+        self._visitor = Visitor(b"", b"", b"", b"")
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        address = self.client[0] if self.client else ""
+        self._address = address.encode("ascii", "replace")
+        self._is_trusted = self.lane.proxies.trusts(address)
+
+    def answer_hit(self) -> bool:
+        spellings = _spellings
+        seen = _NOTHING_SEEN.copy()
+        for name, value in self.raw_headers:
+            kind = spellings.get(name)
+            if kind is None:
+                kind = _classify(name)
+            if kind:
+                earlier = seen[kind]
+                seen[kind] = value if earlier is None else b"%b,%b" % (earlier, value)
+                if kind == _HOST and earlier is not None:
+                    self.refuse(ONE_HOST)
+                    return True
+        host = seen[_HOST] or b""
+        if not host and self.parser.get_http_version() != "1.0":
+            self.refuse(ONE_HOST)
+            return True
+        if seen[_BEYOND] is not None:
+            return self._comes_again()
+        lane = self.lane
+        entry = lane.entries.get(lane.prefix_of(host) + self.url)
+        if entry is None:
+            entry = self._find_in_other_form(host)
+        moment = nanoseconds() // 1000
+        if entry is None or moment >= entry.fresh_until:
+            return False
+        return self._queue_answer(entry, seen, moment)
+
+    def _queue_answer(self, entry: Any, seen: list[bytes | None], moment: int) -> bool:
+        """`entry` is a Redirect: a tombstone is never fresh."""
+        if self.running is not None and not self.running.response_complete:
+            # An earlier request is still being answered by the application, and answers keep their order.
+            return False
+        lane = self.lane
+        parser = self.parser
+        method = parser.get_method()
+        if method == b"GET":
+            purpose = seen[_PURPOSE]
+            if purpose is None or b"prefetch" not in purpose.lower():
+                key = seen[_USER_AGENT:_PURPOSE]
+                if key != self._visitor_key:
+                    self._meet_visitor(key)
+                lane.records.append(lane.record(moment, entry.link_id, self._visitor))
+        elif method != b"HEAD":
+            return False
+        is_last = not parser.should_keep_alive()
+        if seen[_CONNECTION] is not None and parser.get_http_version() == "1.0":
+            # Such a client would wait for a Connection: keep-alive that these answers do not carry.
+            is_last = True
+        entry.visited = True
+        if not lane.answers:
+            self.loop.call_soon(lane.flush)
+        lane.answers.append((self, entry, is_last))
+        self.is_closing = is_last
+        return True
+
+    def _meet_visitor(self, key: list[bytes | None]) -> None:
+        """Most connections send the same headers each time: the visitor's part of a record is made once."""
+        user_agent, referrer, language, forwarded = key
+        address = self._address
+        if forwarded and self._is_trusted:
+            address = self.lane.proxies.visitor_address(address, forwarded)
+        self._visitor_key = key
+        self._visitor = Visitor(address, user_agent or b"", referrer or b"", language or b"")
+
+    def _find_in_other_form(self, host: bytes) -> Entry | None:
+        """The same path with a query behind it, or as an absolute URL."""
+        if self.url[:1] != b"/":
+            self.to_origin_form()
+            host = self.raw_headers[-1][1]
+        path = self.url.partition(b"?")[0]
+        return self.lane.entries.get(self.lane.prefix_of(host) + path)
+
+    def _comes_again(self) -> bool:
+        """Is this a request that will be fed once more, without its wish to upgrade?"""
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+
+    def to_origin_form(self) -> None:
+        """The authority of an absolute URL counts, whatever the Host header says (RFC 9112, section 3.2.2)."""
+        absolute = _ABSOLUTE.fullmatch(self.url)
+        if absolute is None:
+            return
+        authority, rest = absolute.groups()
+        self.url = rest if rest[:1] == b"/" else b"/" + rest
+        self.raw_headers = [header for header in self.raw_headers if header[0].lower() != b"host"]
+        self.raw_headers.append((b"host", authority.rpartition(b"@")[2]))
+
+
+def lane_protocol(lane: Lane) -> type[LaneProtocol]:
+    """The class to give to uvicorn, which makes one object of it for each connection."""
+    return type("LaneProtocol", (LaneProtocol,), {"lane": lane})

@@ -1,0 +1,168 @@
+"""SIGTERM and Ctrl-C: what was begun is finished, what was answered is counted, and the exit status says so."""
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from tests.serve.conftest import MakeServer
+from tests.serve.running import PATIENCE_SECONDS, RunningServer, counted, wait_until
+from tests.servers import PostgresServer
+
+
+def stop_supervisor(server: RunningServer) -> None:
+    os.kill(server.pid, signal.SIGTERM)
+
+
+def press_ctrl_c(server: RunningServer) -> None:
+    """A terminal sends it to the whole process group."""
+    os.killpg(server.pid, signal.SIGINT)
+
+
+def stop_everything(server: RunningServer) -> None:
+    """As a service manager does that knows all processes of a service."""
+    os.killpg(server.pid, signal.SIGTERM)
+
+
+def close_terminal(server: RunningServer) -> None:
+    os.killpg(server.pid, signal.SIGHUP)
+
+
+WAYS = [stop_supervisor, press_ctrl_c, stop_everything, close_terminal]
+
+
+@pytest.mark.parametrize("stop", WAYS, ids=lambda way: way.__name__)
+def test_clicks_answered_before_the_end_are_counted_after_it(
+    server: RunningServer, migrated_url: str, stop: "type[object]"
+) -> None:
+    """However it is told to stop, the last clicks are applied before the last process ends."""
+    code = server.create()
+    server.follow(code, times=25)
+    children = psutil.Process(server.pid).children()
+    stop(server)  # type: ignore[call-arg]
+    assert server.wait() == 0, server.log()
+    assert not any(child.is_running() for child in children)
+    assert counted(server.folder, code, database_url=migrated_url) == 25
+    assert list(server.data.glob("journal/*.segment")) == []
+    assert "Traceback" not in server.log()
+
+
+class HalfRequest:
+    """A create of which only a part has been sent."""
+
+    def __init__(self, server: RunningServer) -> None:
+        self._body = b'{"url": "https://example.com/in-flight"}'
+        self._socket = socket.create_connection(("127.0.0.1", server.banner["port"]), PATIENCE_SECONDS)
+        head = f"POST /shorten HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(self._body)}\r\n"
+        self._socket.sendall(head.encode() + b"Content-Type: application/json\r\n\r\n" + self._body[:10])
+
+    def finish(self) -> bytes:
+        """Sends the rest; the whole answer, up to the end of the connection."""
+        self._socket.sendall(self._body[10:])
+        answer = b""
+        while some := self._socket.recv(65536):
+            answer += some
+        self._socket.close()
+        return answer
+
+
+def is_draining(server: RunningServer) -> bool:
+    """Whoever asks is told so, or is not let in any more."""
+    try:
+        return httpx.get(server.url("/ready")).status_code == 503
+    except httpx.TransportError:
+        return True
+
+
+@pytest.mark.parametrize("stop", [stop_supervisor, press_ctrl_c], ids=lambda way: way.__name__)
+def test_a_request_in_flight_gets_its_answer(server: RunningServer, stop: "type[object]") -> None:
+    """It has been accepted, so it is carried out, and the link is there after the next start."""
+    request = HalfRequest(server)
+    wait_until(lambda: httpx.get(server.url("/ready")).status_code == 200, "the request before has been read")
+    stop(server)  # type: ignore[call-arg]
+    wait_until(lambda: is_draining(server), "the server stops accepting")
+    answer = request.finish()
+    assert answer.startswith(b"HTTP/1.1 201 "), answer
+    assert server.wait() == 0
+    code = answer.partition(b'"short_code":"')[2].partition(b'"')[0].decode()
+    server.start()
+    server.follow(code)
+
+
+def test_new_connections_are_refused_while_an_old_one_drains(make_server: MakeServer) -> None:
+    """A balancer sees a closed port and goes elsewhere; nobody waits in a queue that no one empties."""
+    server = make_server("--workers", "2")
+    request = HalfRequest(server)
+    stop_supervisor(server)
+
+    def is_refused() -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", server.banner["port"])).close()
+        except ConnectionRefusedError:
+            return True
+        return False
+
+    wait_until(is_refused, "the port is closed")
+    assert request.finish().startswith(b"HTTP/1.1 201 ")
+    assert server.wait() == 0
+
+
+def test_a_client_that_never_finishes_does_not_hold_up_the_end(server: RunningServer) -> None:
+    """It is given a few seconds, then its connection is closed."""
+    request = HalfRequest(server)
+    assert server.terminate() == 0
+    assert request is not None
+
+
+def test_ctrl_c_again_ends_at_once(make_server: MakeServer) -> None:
+    """A person who insists is obeyed; the journal keeps what was not counted yet."""
+    server = make_server()
+    request = HalfRequest(server)
+    stop_supervisor(server)
+    # Later than the patience with which the same Ctrl-C, passed on by a parent, is taken for one.
+    wait_until(lambda: "stopping" in server.log(), "the server has heard the first one")
+    children = psutil.Process(server.pid).children()
+    while psutil.pid_exists(server.pid) and server.process is not None and server.process.poll() is None:
+        press_ctrl_c(server)
+        try:
+            server.process.wait(0.2)
+        except TimeoutError:
+            continue
+        except Exception as error:  # subprocess.TimeoutExpired
+            assert "timed out" in str(error)
+    assert server.process is not None
+    assert server.process.returncode == 1
+    psutil.wait_procs(children, timeout=PATIENCE_SECONDS)
+    assert not any(child.is_running() for child in children)
+    assert "is killed" in server.log()
+    assert request is not None
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[PostgresServer]:
+    """A server that the test may kill."""
+    with PostgresServer() as server:
+        yield server
+
+
+def test_a_stop_without_the_database_keeps_the_clicks(
+    make_server: MakeServer, own_postgres: PostgresServer, tmp_path: Path
+) -> None:
+    """What cannot be counted now stays in the journal for the next start, and no stack trace is shown."""
+    url = own_postgres.url()
+    server = make_server(database_url=url)
+    code = server.create()
+    server.follow(code)
+    server.wait_for_clicks(code, 1)
+    own_postgres.kill()
+    server.follow(code, times=4)
+    assert server.terminate() == 0, server.log()
+    assert "Traceback" not in server.log()
+    own_postgres.start()
+    server.start()
+    server.wait_for_clicks(code, 5)

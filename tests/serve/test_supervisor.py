@@ -1,0 +1,116 @@
+"""Processes that die are replaced, and nothing is left behind or lost when they do."""
+
+import os
+import signal
+
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from tests.serve.conftest import MakeServer
+from tests.serve.running import PATIENCE_SECONDS, RunningServer, wait_until
+
+
+@pytest.mark.parametrize("name", ["web 1", "ingest", "upkeep"])
+def test_a_dead_process_is_started_again(server: RunningServer, name: str) -> None:
+    """Whichever dies: links are made, followed and counted afterwards as before."""
+    server.kill_child(name)
+    code = server.create()
+    server.follow(code, times=3)
+    server.wait_for_clicks(code, 3)
+    assert set(server.children()) == {"web 1", "ingest", "upkeep"}
+
+
+def test_connections_wait_while_a_worker_is_replaced(server: RunningServer) -> None:
+    """The supervisor keeps the port open, so nobody is refused meanwhile."""
+    code = server.create()
+    os.kill(server.children()["web 1"], signal.SIGKILL)
+    server.follow(code)
+
+
+def test_a_worker_that_is_told_to_stop_is_replaced(server: RunningServer) -> None:
+    """An operator may recycle a single worker with a plain `kill`."""
+    server.kill_child("web 1", signal.SIGTERM)
+    server.follow(server.create())
+
+
+def test_every_worker_answers(make_server: MakeServer, migrated_url: str) -> None:
+    """All workers share the port, and each one can be lost."""
+    server = make_server("--workers", "3", database_url=migrated_url)
+    assert set(server.children()) == {"web 1", "web 2", "web 3", "ingest", "upkeep"}
+    code = server.create()
+    for name in ("web 1", "web 2", "web 3"):
+        server.kill_child(name)
+    for _ in range(12):
+        server.follow(code)
+    server.wait_for_clicks(code, 12)
+
+
+@pytest.mark.parametrize(("role", "names"), [("web", {"web 1", "ingest"}), ("background", {"upkeep"})])
+def test_a_role_has_its_processes(make_server: MakeServer, role: str, names: set[str]) -> None:
+    """A machine that only answers, or only cleans up."""
+    server = make_server("--role", role)
+    assert server.banner["role"] == role
+    assert set(server.children()) == names
+    assert server.terminate() == 0
+
+
+def test_a_killed_supervisor_leaves_no_orphans(server: RunningServer) -> None:
+    """The children notice that their pipe has closed, finish and end."""
+    children = psutil.Process(server.pid).children()
+    assert len(children) == 3
+    os.kill(server.pid, signal.SIGKILL)
+    _, alive = psutil.wait_procs(children, timeout=PATIENCE_SECONDS)
+    assert alive == []
+
+
+def test_a_server_starts_at_once_after_a_killed_one(server: RunningServer) -> None:
+    """It waits for the killed one's children to end instead of refusing their folder."""
+    code = server.create()
+    os.kill(server.pid, signal.SIGKILL)
+    server.wait()
+    server.start()
+    server.follow(code)
+
+
+def test_a_killed_workers_journal_is_drained_by_the_next_start(server: RunningServer) -> None:
+    """Clicks that were answered are on disk before the answer, so they outlive every process."""
+    code = server.create()
+    os.kill(server.children()["ingest"], signal.SIGSTOP)
+    server.follow(code, times=7)
+    assert server.clicks(code) == 0
+    server.kill_all()
+    server.start()
+    server.wait_for_clicks(code, 7)
+    wait_until(lambda: len(list(server.data.glob("journal/*.lock"))) == 1, "the dead worker's journal is removed")
+
+
+def test_a_killed_workers_journal_is_drained_beside_its_successors(server: RunningServer) -> None:
+    """The same while the server goes on."""
+    code = server.create()
+    server.follow(code, times=5)
+    server.kill_child("web 1")
+    server.follow(code, times=4)
+    server.wait_for_clicks(code, 9)
+
+
+def test_twenty_restarts_leak_nothing(make_server: MakeServer) -> None:
+    """A server runs for years: what is started again takes the place of what has died, in every table."""
+    server = make_server("--workers", "3")
+    supervisor = psutil.Process(server.pid)
+    files = supervisor.num_fds()
+    files_of_worker = psutil.Process(server.children()["web 1"]).num_fds()
+    restarts = 0
+    # Round by round, because one that dies at once is started again more and more slowly.
+    for _ in range(4):
+        for name in sorted(server.children()):
+            server.kill_child(name)
+            restarts += 1
+    assert restarts == 20
+    server.follow(server.create())
+    assert supervisor.num_fds() == files
+    assert len(supervisor.children()) == 5
+    assert all(child.status() != psutil.STATUS_ZOMBIE for child in supervisor.children())
+    wait_until(
+        lambda: psutil.Process(server.children()["web 1"]).num_fds() <= files_of_worker + 1,
+        "the worker has no more files open than the first one had",
+    )
