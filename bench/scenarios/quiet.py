@@ -23,26 +23,18 @@ _FASTEST_BULK = 100_000
 
 def measure(run: Run) -> Report:
     filled = run.filled
-    report = Report(
-        "quiet",
-        f"{_RATE:,} cached redirects/s in open loop: quiet, and during a bulk import and large lists in the same worker",
-    )
+    what = "a bulk import, lists of 1,000 and ten argon2 hashes in the same worker"
+    report = Report("quiet", f"{_RATE:,} cached redirects/s in open loop, alone and during {what}")
     log, cores = run.file("laconic.log"), run.options.server_cores
+    quiet, busy = [], []
     with HashingLaconic(filled.store, log, cores=cores) as server:
         phases = _Phases(run, server, filled.bulk.codes[:_CODES])
-        quiet, busy = [], []
         for number in range(run.options.rounds):
             say(f"quiet: round {number + 1} of {run.options.rounds}")
             quiet.append(phases.quiet())
             busy.append(phases.busy(number))
-    for name, phase in (("quiet", quiet), ("busy", busy)):
-        report.add(f"{name}: p50", [told["p50"] for told in phase], "ms")
-        report.add(f"{name}: p99", [told["p99"] for told in phase], "ms", REDIRECT_P99)
-        report.add(f"{name}: longest", [told["longest"] for told in phase], "ms")
-        report.add(f"{name}: client behind its schedule, p99", [told["late_p99"] for told in phase], "ms")
-        report.add(f"{name}: client busy, of one core", [told["client_share"] for told in phase])
-        wrong = [told["bad"] + told["missing"] for told in phase]
-        report.add(f"{name}: unanswered or no redirect", wrong, target=at_most(0))
+    _add_phase(report, "quiet", quiet)
+    _add_phase(report, "busy", busy)
     report.add("busy: links imported/s", [told["imported"] for told in busy])
     report.add("busy: lists of 1,000/s", [told["pages"] for told in busy])
     report.add("busy: argon2 hashes/s, ten under way", [told["hashes"] for told in busy])
@@ -50,6 +42,16 @@ def measure(run: Run) -> Report:
     report.add("ratio: p99 busy to quiet", p99s, target=at_most(3))
     report.notes.append(f"Priority of the timing client: {quiet[0]['priority']}.")
     return report
+
+
+def _add_phase(report: Report, name: str, phase: list[dict[str, Any]]) -> None:
+    report.add(f"{name}: p50", [told["p50"] for told in phase], "ms")
+    report.add(f"{name}: p99", [told["p99"] for told in phase], "ms", REDIRECT_P99)
+    report.add(f"{name}: longest", [told["longest"] for told in phase], "ms")
+    report.add(f"{name}: client behind its schedule, p99", [told["late_p99"] for told in phase], "ms")
+    report.add(f"{name}: client busy, of one core", [told["client_share"] for told in phase])
+    wrong = [told["bad"] + told["missing"] for told in phase]
+    report.add(f"{name}: unanswered or no redirect", wrong, target=at_most(0))
 
 
 class _Phases:

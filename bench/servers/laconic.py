@@ -17,7 +17,8 @@ from bench.stores import Store
 
 _READY_SECONDS = 1.0
 _LACONIC = python("laconic")
-_HASHING = [sys.executable, str(Path(__file__).parent / "hashing.py")]
+# -P: this file must not be found as the package that the program imports.
+_HASHING = [sys.executable, "-P", str(Path(__file__).parent / "hashing.py")]
 
 
 def serve_command(port: int, store: Store, program: Sequence[str] = _LACONIC) -> list[str]:

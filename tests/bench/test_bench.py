@@ -13,6 +13,7 @@ from bench.options import Options, parse
 from bench.report import Figure, Report, at_least, at_most, ratios, write_json
 from bench.run import Run, open_run
 from bench.scenarios import SCENARIOS
+from bench.servers.laconic import HashingLaconic
 from bench.servers.references import start_bare_fastapi
 from bench.wrk import Load
 
@@ -63,6 +64,19 @@ def test_clicks_are_counted_and_processes_told_apart(run: Run) -> None:
         assert 0 < used.answering < used.all
     assert not [pid for pid in processes if Path("/proc", str(pid)).exists()]
     assert store.clicks() == 150
+
+
+def test_the_worker_hashes_when_told(run: Run) -> None:
+    """What `quiet` lays upon the worker really runs in it."""
+    store = run.engine.new_store()
+    with HashingLaconic(store, run.file("laconic.log"), cores=frozenset()) as server:
+        before = server.cpu().answering
+        with server.hashing():
+            deadline = time.monotonic() + 60
+            # One hash takes well under a second of a core.
+            while server.cpu().answering < before + 1 and time.monotonic() < deadline:
+                time.sleep(0.1)
+        assert server.hashes() > 0
 
 
 def test_the_steady_client_answers_for_every_request(run: Run) -> None:

@@ -1,13 +1,11 @@
 """One running Laconic on each engine, for all flows of a run."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.flows.server import LaconicServer
-from tests.servers import PostgresServer, make_database
+from tests.flows.server import LaconicServer, new_postgres_database
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
@@ -17,7 +15,7 @@ def server(
     """In open mode, as `make run` starts it."""
     url = ""
     if request.param == "postgres":
-        url = make_database(request.getfixturevalue("postgres_server"))
+        url = new_postgres_database(request.getfixturevalue("postgres_server"))
     with LaconicServer(tmp_path_factory.mktemp("flows"), url) as server:
         yield server
 

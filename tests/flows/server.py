@@ -1,6 +1,8 @@
 """A whole Laconic as its operator starts it: `laconic serve` in processes of its own."""
 
+import asyncio
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -12,13 +14,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
+import asyncpg
 import httpx
 import psutil  # type: ignore[import-untyped]
+
+from tests.servers import PostgresServer
 
 COMMAND = Path(sys.executable).with_name("laconic")
 # How long anything may take on a machine that has other work; reached only by what never comes.
 PATIENCE_SECONDS = 60.0
 _POLL_SECONDS = 0.01
+_numbers = itertools.count(1)
 
 T = TypeVar("T")
 
@@ -119,3 +125,18 @@ def eventually(look: Callable[[], T | None], otherwise: str) -> T:
         assert time.monotonic() < deadline, otherwise
         time.sleep(_POLL_SECONDS)
     return found
+
+
+def new_postgres_database(server: PostgresServer) -> str:
+    """The URL of an empty database, which goes with its server."""
+    name = f"served_{next(_numbers)}"
+
+    async def create() -> None:
+        connection = await asyncpg.connect(server.url())
+        try:
+            await connection.execute(f"CREATE DATABASE {name}")
+        finally:
+            await connection.close()
+
+    asyncio.run(create())
+    return server.url(name)

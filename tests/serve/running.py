@@ -58,7 +58,8 @@ class RunningServer:
         self.banner: dict[str, Any] = {}
 
     def start(self) -> Self:
-        """Returns once the server has said that it answers."""
+        """Returns once the server has said that it answers. One that has ended is started again."""
+        self._forget()
         with self._log.open("a") as log:
             self.process = subprocess.Popen(
                 self._command,
@@ -109,7 +110,9 @@ class RunningServer:
         """And waits until another one has taken its place."""
         before = self.children()
         os.kill(before[name], number)
-        wait_until(lambda: self.children().get(name, before[name]) != before[name], f"{name} is started again")
+        wait_until(
+            lambda: self.children().get(name, before[name]) != before[name], f"{name} is started again"
+        )
 
     def terminate(self, number: int = signal.SIGTERM) -> int:
         """The exit status of an orderly end."""
@@ -129,8 +132,11 @@ class RunningServer:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        self.process.wait()
-        if self.process.stdout is not None:
+        self._forget()
+
+    def _forget(self) -> None:
+        if self.process is not None and self.process.stdout is not None:
+            self.process.wait()
             self.process.stdout.close()
         self.process = None
 

@@ -81,7 +81,9 @@ def test_a_killed_workers_journal_is_drained_by_the_next_start(server: RunningSe
     server.kill_all()
     server.start()
     server.wait_for_clicks(code, 7)
-    wait_until(lambda: len(list(server.data.glob("journal/*.lock"))) == 1, "the dead worker's journal is removed")
+    wait_until(
+        lambda: len(list(server.data.glob("journal/*.lock"))) == 1, "the dead worker's journal is removed"
+    )
 
 
 def test_a_killed_workers_journal_is_drained_beside_its_successors(server: RunningServer) -> None:

@@ -13,6 +13,7 @@ The visitor part comes first into the checksum because it is the same for all cl
 checksum is taken once, and each click adds only the 24 bytes of its own.
 """
 
+import re
 from dataclasses import dataclass
 from struct import Struct
 from zlib import crc32
@@ -28,6 +29,7 @@ _LONGEST_USER_AGENT = 1024
 _LONGEST_REFERRER = 2048
 _LONGEST_LANGUAGE = 128
 LONGEST_RECORD = 4096
+_SHORTEST_RECORD = HEAD.size + _LENGTHS.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +67,17 @@ def record_of(sequence: int, moment: int, link_id: int, visitor: Visitor) -> byt
     return PREFIX.pack(visitor.record_length, crc32(body, visitor.checksum)) + body + visitor.bytes
 
 
-def read_record(data: memoryview, offset: int) -> tuple[Click, int] | None:
+# The length field of a record, 40 to 4,096, as four little-endian bytes. No zeros match.
+_LENGTH_FIELD = re.compile(rb"(?:[\x28-\xff]\x00|[\x00-\xff][\x01-\x0f]|\x00\x10)\x00\x00", re.DOTALL)
+
+
+def read_record(data: bytes, offset: int) -> tuple[Click, int] | None:
     """The click at `offset` and the offset behind it; None when there is no whole, sound record."""
-    if offset + HEAD.size + _LENGTHS.size > len(data):
+    if offset + _SHORTEST_RECORD > len(data):
         return None
     length, checksum, sequence, moment, link_id = HEAD.unpack_from(data, offset)
     end = offset + length
-    if not HEAD.size + _LENGTHS.size <= length <= LONGEST_RECORD or end > len(data):
+    if not _SHORTEST_RECORD <= length <= LONGEST_RECORD or end > len(data):
         return None
     visitor = bytes(data[offset + HEAD.size : end])
     if crc32(data[offset + PREFIX.size : offset + HEAD.size], crc32(visitor)) != checksum:
@@ -82,3 +88,16 @@ def read_record(data: memoryview, offset: int) -> tuple[Click, int] | None:
         parts.append(visitor[start : start + size])
         start += size
     return Click(sequence, moment, link_id, *parts), end
+
+
+def find_record(data: bytes, start: int) -> int | None:
+    """Where the next sound record begins, at `start` or behind it: for going on after damage.
+
+    A visitor cannot plant one inside another: header values hold no zero bytes, a length field always does.
+    """
+    while field := _LENGTH_FIELD.search(data, start):
+        start = field.start()
+        if read_record(data, start):
+            return start
+        start += 1
+    return None

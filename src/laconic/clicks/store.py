@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from laconic.clock import now
+from laconic.errors import Conflict
 from laconic.storage.database import Database, Statements
 
 
@@ -14,6 +15,9 @@ class Position:
     segment: int
     offset: int
     sequence: int
+
+
+BEGINNING = Position(0, 0, 0)
 
 
 @dataclass(slots=True)
@@ -32,7 +36,7 @@ class ClickStore:
         row = await self._database.fetch_one(
             "SELECT segment, position, sequence FROM journal_position WHERE journal_id = $1", journal_id
         )
-        return Position(*row) if row else Position(0, 0, 0)
+        return Position(*row) if row else BEGINNING
 
     async def workspaces_of(self, link_ids: Sequence[int]) -> dict[int, int]:
         """Which workspace each link belongs to."""
@@ -50,11 +54,15 @@ class ClickStore:
     async def apply(
         self,
         journal_id: str,
+        since: Position,
         reached: Position,
         added: Mapping[int, LinkClicks],
         workspaces: Mapping[int, int],
     ) -> None:
-        """Adds a batch to the totals and moves the position, in one transaction: all of it once, or not at all."""
+        """Adds a batch to the totals and moves the position, in one transaction: all of it once, or not at all.
+
+        Raises Conflict when the position is no longer `since`: somebody else has applied what lies behind it.
+        """
         rows = [
             # In id order, so that two machines that add to the same links never deadlock.
             (link_id, workspaces[link_id], added[link_id].clicks, added[link_id].last_clicked_at)
@@ -63,6 +71,7 @@ class ClickStore:
         ]
 
         async def work(statements: Statements) -> None:
+            await self._move(statements, journal_id, since, reached)
             await statements.execute_many(
                 "INSERT INTO link_total (link_id, workspace_id, clicks, bot_clicks, last_clicked_at)"
                 " VALUES ($1, $2, $3, 0, $4) ON CONFLICT (link_id) DO UPDATE SET"
@@ -71,21 +80,30 @@ class ClickStore:
                 " THEN link_total.last_clicked_at ELSE excluded.last_clicked_at END",
                 rows,
             )
-            await self._move(statements, journal_id, reached)
 
         await self._database.transaction(work)
 
-    async def _move(self, statements: Statements, journal_id: str, reached: Position) -> None:
-        await statements.execute(
-            "INSERT INTO journal_position (journal_id, segment, position, sequence, updated_at)"
-            " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (journal_id) DO UPDATE SET segment = excluded.segment,"
-            " position = excluded.position, sequence = excluded.sequence, updated_at = excluded.updated_at",
-            journal_id,
-            reached.segment,
-            reached.offset,
-            reached.sequence,
-            now(),
-        )
+    async def _move(
+        self, statements: Statements, journal_id: str, since: Position, reached: Position
+    ) -> None:
+        """The WHERE clause is the referee: a batch whose commit was in doubt cannot go in a second time."""
+        place = (journal_id, reached.segment, reached.offset, reached.sequence, now())
+        if since == BEGINNING:
+            moved = await statements.execute(
+                "INSERT INTO journal_position (journal_id, segment, position, sequence, updated_at)"
+                " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (journal_id) DO NOTHING",
+                *place,
+            )
+        else:
+            moved = await statements.execute(
+                "UPDATE journal_position SET segment = $2, position = $3, sequence = $4, updated_at = $5"
+                " WHERE journal_id = $1 AND segment = $6 AND position = $7",
+                *place,
+                since.segment,
+                since.offset,
+            )
+        if not moved:
+            raise Conflict("journal_position")
 
     async def forget(self, journal_id: str) -> None:
         """After the journal's files are gone: its id never comes again."""

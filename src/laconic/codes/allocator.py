@@ -58,7 +58,11 @@ class CodeAllocator:
             if not coming.done():
                 # The next block was needed before it came: ask for more at a time.
                 self._block_size = min(self._block_size * 2, _LARGEST_BLOCK)
-            self._block = await coming
+            try:
+                self._block = await coming
+            except Unavailable:
+                # It was asked for long before it was needed: what failed then may go well now.
+                self._block = await self._lease_block()
 
     async def _lease_block(self) -> range:
         block = await self._lease(self._block_size)

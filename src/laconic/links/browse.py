@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from laconic import clock
 from laconic.errors import ChoiceRefused, LinkGone, LinkUnknown
+from laconic.links.fields import check_text
 from laconic.links.model import Link
 from laconic.links.store import LinkStore
 
@@ -110,13 +111,14 @@ class LinkBrowser:
         if query.created_to is not None:
             conditions.add(f"short_link.created_at < {conditions.mark(query.created_to)}")
         if query.search and query.search.strip():
+            check_text("search", query.search)
             conditions.add(self._search(conditions, query.search.strip()))
 
     def _search(self, conditions: _Conditions, text: str) -> str:
         """Words of title or description by their beginnings, the code as a whole, any part of the URL."""
         code = conditions.mark(text)
         part = conditions.mark("%" + _escape_like(text) + "%")
-        alternatives = [f"short_code = {code}", f"original_url LIKE {part} ESCAPE '\\'"]
+        alternatives = [f"short_code = {code}", f"lower(original_url) LIKE lower({part}) ESCAPE '\\'"]
         words = _words(text)
         if words:
             condition, argument = self._store.text_search(words, conditions.next_number())

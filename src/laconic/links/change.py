@@ -6,7 +6,7 @@ at all: the change, its row in `link_change` and the new version are one transac
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from laconic import clock
 from laconic.errors import ChoiceRefused, Conflict, LinkGone, LinkUnknown, Unavailable
@@ -17,6 +17,8 @@ from laconic.links.targets import TargetRules
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.model import is_expired
 from laconic.storage.database import Database, Statements
+
+T = TypeVar("T")
 
 _MOST_TRIES = 5
 
@@ -66,14 +68,17 @@ class LinkChanger:
         return await self._write(statements, link, changes)
 
     async def _change(self, work: Callable[[Statements], Awaitable[Link]]) -> Link:
+        link = await self.persistently(lambda: self._database.transaction(work))
+        self.tell_cache(link)
+        return link
+
+    async def persistently(self, change: Callable[[], Awaitable[T]]) -> T:
+        """Tries again what somebody else's change has overtaken between its reading and its writing."""
         for _ in range(_MOST_TRIES):
             try:
-                link = await self._database.transaction(work)
+                return await change()
             except Conflict:
-                # Somebody else changed the link between our reading and our writing: read again.
                 continue
-            self.tell_cache(link)
-            return link
         raise Unavailable("The link is being changed by others at the same time.")
 
     def tell_cache(self, link: Link) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from laconic.clock import now
 from laconic.errors import ChoiceRefused, IdempotencyKeyReused
 from laconic.links import store as statements_of
-from laconic.storage.database import Database, Statements
+from laconic.storage.database import Database, Row, Statements
 
 _LONGEST_KEY = 255
 
@@ -37,18 +37,36 @@ class Once:
         work: Callable[[Statements], Awaitable[Answer]],
     ) -> Answer:
         """`request` is what must be the same when the key comes again."""
-        if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
-            raise ChoiceRefused("Idempotency-Key", f"A key has 1 to {_LONGEST_KEY} printable characters.")
-        fingerprint = hashlib.blake2b(request, digest_size=16).digest()
+        fingerprint = _fingerprint(key, request)
 
         async def claim_then_work(statements: Statements) -> Answer:
             earlier = await statements_of.claim_key(statements, workspace_id, key, fingerprint, now())
             if earlier is not None:
-                if bytes(earlier[0]) != fingerprint:
-                    raise IdempotencyKeyReused
-                return Answer(earlier[1], earlier[2], replayed=True)
+                return _again(earlier, fingerprint)
             answer = await work(statements)
             await statements_of.keep_answer(statements, workspace_id, key, answer.status, answer.body)
             return answer
 
         return await self._database.transaction(claim_then_work)
+
+    async def earlier(self, workspace_id: int, key: str, request: bytes) -> Answer | None:
+        """The answer of the first time, if there was one.
+
+        For asking before a request is judged: what was right the first time, such as an expiry in the future, may
+        be wrong by now, and the answer stays the same.
+        """
+        fingerprint = _fingerprint(key, request)
+        row = await statements_of.find_answer(self._database, workspace_id, key)
+        return _again(row, fingerprint) if row is not None else None
+
+
+def _fingerprint(key: str, request: bytes) -> bytes:
+    if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
+        raise ChoiceRefused("Idempotency-Key", f"A key has 1 to {_LONGEST_KEY} printable characters.")
+    return hashlib.blake2b(request, digest_size=16).digest()
+
+
+def _again(earlier: Row, fingerprint: bytes) -> Answer:
+    if bytes(earlier[0]) != fingerprint:
+        raise IdempotencyKeyReused
+    return Answer(earlier[1], earlier[2], replayed=True)

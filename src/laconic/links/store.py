@@ -271,8 +271,10 @@ async def claim_key(
         fingerprint,
         moment,
     )
-    if claimed:
-        return None
+    return None if claimed else await find_answer(statements, workspace_id, key)
+
+
+async def find_answer(statements: Statements, workspace_id: int, key: str) -> Row | None:
     return await statements.fetch_one(
         "SELECT fingerprint, status, body FROM idempotency_key WHERE workspace_id = $1 AND key = $2",
         workspace_id,

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -47,6 +48,7 @@ class _Server(uvicorn.Server):
 
 async def run_web_worker(settings: Settings, listener: socket.socket, lifeline: Lifeline) -> None:
     sys.setswitchinterval(_SWITCH_SECONDS)
+    logging.getLogger("uvicorn.error").addFilter(_is_no_cancellation)
     lifeline.watch()
     async with open_services(settings) as services:
         journal = _open_journal(settings)
@@ -54,6 +56,11 @@ async def run_web_worker(settings: Settings, listener: socket.socket, lifeline: 
             await _answer(services, journal, listener, lifeline)
         finally:
             journal.close()
+
+
+def _is_no_cancellation(record: logging.LogRecord) -> bool:
+    """A request that did not arrive in time is cut off at the end; that needs no stack trace."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def _open_journal(settings: Settings) -> Journal:

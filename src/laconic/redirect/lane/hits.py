@@ -8,6 +8,7 @@ from laconic.clicks.click import Visitor
 from laconic.clock import nanoseconds
 from laconic.redirect.lane.batch import Lane
 from laconic.redirect.lane.connection import ONE_HOST, Connection
+from laconic.redirect.lane.known import BLOCK_LIMIT, Head, KnownHeads
 from laconic.redirect.model import Entry
 
 # What the lane wants to know of a header. Names are met in a few spellings only, so each spelling is
@@ -32,26 +33,24 @@ _KINDS = {
 }
 _MOST_SPELLINGS = 1_000
 _LONGEST_SPELLING = 64
-_spellings = dict(_KINDS)
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]+)(.*)", re.IGNORECASE | re.DOTALL)
-
-
-def _classify(name: bytes) -> int:
-    kind = _KINDS.get(name.lower(), _IGNORED)
-    if len(_spellings) < _MOST_SPELLINGS and len(name) <= _LONGEST_SPELLING:
-        _spellings[name] = kind
-    return kind
 
 
 class LaneProtocol(Connection):
     """A connection that answers hits itself. See `lane_protocol` for how it meets its lane."""
 
+    spellings: dict[bytes, int]
+    known: KnownHeads
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._address = b""
         self._is_trusted = False
-        self._visitor_key: list[bytes | None] = []
+        self._visitor_key: list[bytes | None] | None = None
+        # Whether all that came so far are whole requests, and what the last one was that was a hit.
+        self._is_between = True
+        self._hit: Head | None = None
         self._visitor = Visitor(b"", b"", b"", b"")
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -60,13 +59,60 @@ class LaneProtocol(Connection):
         self._address = address.encode("ascii", "replace")
         self._is_trusted = self.lane.proxies.trusts(address)
 
+    def data_received(self, data: bytes) -> None:
+        """A GET with a header block that was met before goes no further than here."""
+        if self._is_between and len(data) < BLOCK_LIMIT:
+            end = data.find(b"\r\n")
+            head = self.known.blocks.get(data[end:])
+            if head is not None and self._answer_known(head, data, end):
+                return
+            hit = self._parse(data)
+            if hit is not None and self._is_between:
+                self.known.remember(data, hit)
+        else:
+            self._parse(data)
+
+    def _parse(self, data: bytes) -> Head | None:
+        """Feeds the parser; gives the last request's head when that was a hit."""
+        self._hit = None
+        self._is_between = False
+        super().data_received(data)
+        self._is_between = not (self.head_since or self.body_since or self.unread)
+        return self._hit
+
+    def _answer_known(self, head: Head, data: bytes, end: int) -> bool:
+        """The block has been judged, so only the first line is looked at: the path must be a cached link's."""
+        if not (data.startswith(b"GET /") and data.startswith(b" HTTP/1.1", end - 9)):
+            return False
+        lane = self.lane
+        entry: Any = lane.entries.get(head.prefix + data[4 : end - 9])
+        moment = nanoseconds() // 1000
+        if entry is None or moment >= entry.fresh_until or self.is_closing:
+            return False
+        if self.running is not None:
+            if not self.running.response_complete:
+                return False
+            self._unset_keepalive_if_required()
+        self.head_since = 0.0
+        self.idle_since = lane.second
+        if head.is_click:
+            if head.visitor_key is not self._visitor_key:
+                self._meet_visitor(head.visitor_key)
+            lane.records.append(lane.record(moment, entry.link_id, self._visitor))
+        entry.visited = True
+        if not lane.answers:
+            self.loop.call_soon(lane.flush)
+        lane.answers.append((self, entry, head.is_last))
+        self.is_closing = head.is_last
+        return True
+
     def answer_hit(self) -> bool:
-        spellings = _spellings
+        spellings = self.spellings
         seen = _NOTHING_SEEN.copy()
         for name, value in self.raw_headers:
             kind = spellings.get(name)
             if kind is None:
-                kind = _classify(name)
+                kind = self._classify(name)
             if kind:
                 earlier = seen[kind]
                 seen[kind] = value if earlier is None else b"%b,%b" % (earlier, value)
@@ -88,6 +134,12 @@ class LaneProtocol(Connection):
             return False
         return self._queue_answer(entry, seen, moment)
 
+    def _classify(self, name: bytes) -> int:
+        kind = _KINDS.get(name.lower(), _IGNORED)
+        if len(self.spellings) < _MOST_SPELLINGS and len(name) <= _LONGEST_SPELLING:
+            self.spellings[name] = kind
+        return kind
+
     def _queue_answer(self, entry: Any, seen: list[bytes | None], moment: int) -> bool:
         """`entry` is a Redirect: a tombstone is never fresh."""
         if self.running is not None and not self.running.response_complete:
@@ -96,10 +148,12 @@ class LaneProtocol(Connection):
         lane = self.lane
         parser = self.parser
         method = parser.get_method()
-        if method == b"GET":
+        key = seen[_USER_AGENT:_PURPOSE]
+        is_click = method == b"GET"
+        if is_click:
             purpose = seen[_PURPOSE]
-            if purpose is None or b"prefetch" not in purpose.lower():
-                key = seen[_USER_AGENT:_PURPOSE]
+            is_click = purpose is None or b"prefetch" not in purpose.lower()
+            if is_click:
                 if key != self._visitor_key:
                     self._meet_visitor(key)
                 lane.records.append(lane.record(moment, entry.link_id, self._visitor))
@@ -114,6 +168,7 @@ class LaneProtocol(Connection):
             self.loop.call_soon(lane.flush)
         lane.answers.append((self, entry, is_last))
         self.is_closing = is_last
+        self._hit = Head(lane.prefix_of(seen[_HOST] or b""), key, is_click=is_click, is_last=is_last)
         return True
 
     def _meet_visitor(self, key: list[bytes | None]) -> None:
@@ -129,7 +184,7 @@ class LaneProtocol(Connection):
         """The same path with a query behind it, or as an absolute URL."""
         if self.url[:1] != b"/":
             self.to_origin_form()
-            host = self.raw_headers[-1][1]
+            host = next((value for name, value in self.raw_headers if name == b"host"), host)
         path = self.url.partition(b"?")[0]
         return self.lane.entries.get(self.lane.prefix_of(host) + path)
 
@@ -150,4 +205,6 @@ class LaneProtocol(Connection):
 
 def lane_protocol(lane: Lane) -> type[LaneProtocol]:
     """The class to give to uvicorn, which makes one object of it for each connection."""
-    return type("LaneProtocol", (LaneProtocol,), {"lane": lane})
+    return type(
+        "LaneProtocol", (LaneProtocol,), {"lane": lane, "spellings": dict(_KINDS), "known": KnownHeads()}
+    )

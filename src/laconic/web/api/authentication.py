@@ -20,7 +20,8 @@ from laconic.workspaces.store import WorkspaceStore
 
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 # A request that came through a proxy is not from this machine, whatever its address says.
-_PROXY_HEADERS = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_PROXY_HEADERS = frozenset({"forwarded", "via", "x-real-ip"})
+_PROXY_PREFIX = "x-forwarded"
 _REMEMBER_USERS_SECONDS = 1.0
 
 _OPEN_ACTOR = Actor(DEFAULT_WORKSPACE_ID, TENANT_SCOPES | {OPERATOR})
@@ -104,4 +105,8 @@ def _secret_of(request: Request) -> str | None:
 def _comes_from_here(request: Request) -> bool:
     host = request.headers.get("host", "").lower()
     name = host if host.endswith("]") else host.rpartition(":")[0] or host
-    return name in _LOCAL_NAMES and not any(header in request.headers for header in _PROXY_HEADERS)
+    return name in _LOCAL_NAMES and not any(_is_from_proxy(header) for header in request.headers)
+
+
+def _is_from_proxy(header: str) -> bool:
+    return header in _PROXY_HEADERS or header.startswith(_PROXY_PREFIX)

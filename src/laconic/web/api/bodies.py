@@ -1,5 +1,6 @@
 """Reading a request's body: bounded, of the right type, of the right shape."""
 
+import re
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -11,6 +12,8 @@ M = TypeVar("M", bound=BaseModel)
 
 LARGEST_BODY = 256 * 1024
 _MOST_ERRORS = 20
+# What the parser says of half of a surrogate pair, and of nothing else.
+_LONE_SURROGATE = re.compile("lone leading surrogate|unexpected end of hex escape")
 
 
 def media_type(request: Request) -> str:
@@ -53,7 +56,11 @@ def model_from_json(model: type[M], body: bytes) -> M:
 def problem_of(error: ValidationError) -> Problem:
     found = error.errors(include_url=False, include_context=False, include_input=False)
     if found and found[0]["type"] == "json_invalid":
-        return Problem(NOT_JSON, found[0]["msg"].removeprefix("Invalid JSON: ").capitalize() + ".")
+        reason = found[0]["msg"].removeprefix("Invalid JSON: ")
+        if _LONE_SURROGATE.match(reason):
+            # RFC 8259, section 8.2: the grammar allows it, and it is no character all the same (P10).
+            return Problem(WRONG_SHAPE, f"Half of a surrogate pair is not a character ({reason}).")
+        return Problem(NOT_JSON, reason.capitalize() + ".")
     listed = [_told(one) for one in found[:_MOST_ERRORS]]
     detail = "; ".join(
         f"{one['field']}: {one['detail']}" if one["field"] else one["detail"] for one in listed[:3]

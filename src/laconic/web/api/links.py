@@ -1,6 +1,7 @@
 """/api/v1/urls: create, list, get, edit, delete."""
 
 import json
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -16,6 +17,7 @@ from laconic.links.once import Answer
 from laconic.storage.database import Statements
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import model_from_json, read_body, require_json
+from laconic.web.api.once import answer_response, create_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.problems import MALFORMED_CODE, SECURITY_HEADERS, Problem
 from laconic.wiring import Services
@@ -165,16 +167,6 @@ def json_response(document: Any, status: int = 200, headers: dict[str, str] | No
     return Response(body, status, {**API_HEADERS, **(headers or {})}, media_type="application/json")
 
 
-def answer_response(answer: Answer, headers: dict[str, str] | None = None) -> Response:
-    """What a request with an Idempotency-Key gets, the first time and every time after."""
-    told = {**API_HEADERS, **(headers or {})}
-    if answer.replayed:
-        told["idempotency-replayed"] = "true"
-    if answer.status == 204:
-        return Response(status_code=204, headers=told)
-    return Response(answer.body.encode(), answer.status, told, media_type="application/json")
-
-
 def require_code(code: str) -> str:
     if not POSSIBLE_CODE.fullmatch(code):
         raise Problem(MALFORMED_CODE, "A code has 1 to 64 letters, digits, hyphens or underscores.")
@@ -198,23 +190,12 @@ class LinkRoutes:
         self._check_domain(asked.domain)
         key = request.headers.get("idempotency-key")
         if key is not None:
-            return await self._create_once(actor, asked.draft(), key, body)
+            answer = await create_once(
+                self._services, actor, asked.draft(), key, b"POST urls\n" + body, created_json
+            )
+            return answer_response(answer)
         created = await self._services.creator.create(actor.workspace_id, actor.user_id, asked.draft())
         return json_response(created_json(created, self._base_url), 200 if created.existing else 201)
-
-    async def _create_once(self, actor: Actor, draft: LinkDraft, key: str, body: bytes) -> Response:
-        creator = self._services.creator
-        ready = await creator.make_ready(actor.workspace_id, actor.user_id, draft)
-
-        async def work(statements: Statements) -> Answer:
-            created = await creator.create_in(statements, ready, actor.workspace_id)
-            text = json.dumps(created_json(created, self._base_url), ensure_ascii=False)
-            return Answer(200 if created.existing else 201, text)
-
-        answer = await self._services.once.run(actor.workspace_id, key, b"POST urls\n" + body, work)
-        if not answer.replayed:
-            creator.tell_cache(ready)
-        return answer_response(answer)
 
     def _check_domain(self, domain: str | None) -> None:
         if domain is not None and self._services.hosts.known(domain) != DEFAULT_DOMAIN_ID:
@@ -275,16 +256,20 @@ class LinkRoutes:
         body = await read_body(request)
         edit = model_from_json(LinkEditRequest, body).edit()
         domain_id = self._domain(code, domain)
+        # The writer of links does not see the totals. Read before, they are right at some moment of the request.
+        before = await self._services.links.find(actor.workspace_id, domain_id, code)
+        clicks = before.click_count if before is not None else 0
         key = request.headers.get("idempotency-key")
         if key is None:
-            await self._services.changer.edit(actor.workspace_id, domain_id, code, edit)
-            return json_response(link_json(await self._find(actor, code, domain), self._base_url))
+            link = await self._services.changer.edit(actor.workspace_id, domain_id, code, edit)
+            return json_response(link_json(replace(link, click_count=clicks), self._base_url))
         changed: list[Link] = []
 
         async def work(statements: Statements) -> Answer:
             link = await self._services.changer.edit_in(statements, actor.workspace_id, domain_id, code, edit)
             changed.append(link)
-            return Answer(200, json.dumps(link_json(link, self._base_url), ensure_ascii=False))
+            shown = link_json(replace(link, click_count=clicks), self._base_url)
+            return Answer(200, json.dumps(shown, ensure_ascii=False))
 
         return await self._change_once(
             actor, key, f"PATCH {domain_id} {code}\n".encode() + body, work, changed
@@ -311,7 +296,9 @@ class LinkRoutes:
     async def _change_once(
         self, actor: Actor, key: str, request: bytes, work: Any, changed: list[Link]
     ) -> Response:
-        answer = await self._services.once.run(actor.workspace_id, key, request, work)
+        answer = await self._services.changer.persistently(
+            lambda: self._services.once.run(actor.workspace_id, key, request, work)
+        )
         for link in changed:
             self._services.changer.tell_cache(link)
         return answer_response(answer)

@@ -7,10 +7,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import Response
 
 from laconic.clock import to_rfc3339
-from laconic.links.model import LinkDraft
+from laconic.links.model import Created, LinkDraft
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import media_type, problem_of, read_body
 from laconic.web.api.links import json_response, require_code
+from laconic.web.api.once import answer_response, create_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.problems import Kind, Problem
 from laconic.wiring import Services
@@ -41,17 +42,16 @@ class ShortenRoutes:
     async def shorten(self, request: Request) -> Response:
         """Makes a link to `url`."""
         actor = await self._gate.admit(request, LINKS_CREATE)
-        asked = await _read(request)
+        asked, body = await _read(request)
         draft = LinkDraft(asked.url, reuse=asked.reuse)
+        key = request.headers.get("idempotency-key")
+        if key is not None:
+            answer = await create_once(
+                self._services, actor, draft, key, b"POST shorten\n" + body, _shortened_json
+            )
+            return answer_response(answer)
         created = await self._services.creator.create(actor.workspace_id, actor.user_id, draft)
-        link = created.link
-        shown: dict[str, Any] = {
-            "short_code": link.short_code,
-            "short_url": f"{self._services.settings.base_url}/{link.short_code}",
-            "original_url": link.original_url,
-        }
-        if created.existing:
-            shown["existing"] = True
+        shown = _shortened_json(created, self._services.settings.base_url)
         return json_response(shown, 200 if created.existing else 201)
 
     async def stats(self, request: Request, code: str) -> Response:
@@ -83,11 +83,24 @@ class ShortenRoutes:
         return router
 
 
-async def _read(request: Request) -> ShortenRequest:
+def _shortened_json(created: Created, base_url: str) -> dict[str, Any]:
+    link = created.link
+    shown: dict[str, Any] = {
+        "short_code": link.short_code,
+        "short_url": f"{base_url}/{link.short_code}",
+        "original_url": link.original_url,
+    }
+    if created.existing:
+        shown["existing"] = True
+    return shown
+
+
+async def _read(request: Request) -> tuple[ShortenRequest, bytes]:
     if media_type(request) != "application/json":
         raise Problem(_BAD_BODY, 'Send {"url": "https://…"} as Content-Type: application/json.')
+    body = await read_body(request)
     try:
-        return ShortenRequest.model_validate_json(await read_body(request), strict=True)
+        return ShortenRequest.model_validate_json(body, strict=True), body
     except ValidationError as error:
         problem = problem_of(error)
         raise Problem(_BAD_BODY, str(problem), problem.errors) from None

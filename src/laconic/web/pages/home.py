@@ -39,6 +39,10 @@ class HomeRoutes:
         self._base_url = services.settings.base_url
         self._tokens = FormTokens(CodeStore(services.database).permutation_secret, self._base_url)
 
+    async def answer(self, request: Request) -> Response:
+        """One route for all methods: the framework's 405 names those of one route only."""
+        return await (self.shorten(request) if request.method == "POST" else self.show(request))
+
     async def show(self, request: Request) -> Response:
         if not wants_html(request):
             shown = {"service": "url-shortener", "name": "laconic", "version": __version__}
@@ -112,8 +116,7 @@ class HomeRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter(include_in_schema=False)
-        router.add_api_route("/", self.show, methods=["GET", "HEAD"])
-        router.add_api_route("/", self.shorten, methods=["POST"])
+        router.add_api_route("/", self.answer, methods=["GET", "HEAD", "POST"])
         return router
 
 
