@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -28,7 +29,7 @@ def test_answers_exactly_the_named_fields(api: httpx.Client) -> None:
     made = make(api, "https://example.com/page?a=1#top")
     assert made.keys() == CREATED
     assert made["original_url"] == "https://example.com/page?a=1#top"
-    assert made["short_url"] == f"{api.base_url}{made['short_code']}".replace("///", "//")
+    assert made["short_url"] == str(api.base_url.join(made["short_code"]))
     assert (made["title"], made["expires_at"], made["redirect_status"]) == (None, None, 302)
     shown = read(api, made["short_code"])
     assert shown.keys() == SHOWN
@@ -202,7 +203,7 @@ def test_reuse_gives_the_link_that_is_there(api: httpx.Client) -> None:
     assert make_code(api, "https://reuse.example/a?a=1&b=2") != first.json()["short_code"]
 
 
-@pytest.mark.parametrize("code", ["sale", "Sale2026", "x1Y2", "12345678"])
+@pytest.mark.parametrize("code", ["fall", "Sale2026", "x1Y2", "12345678"])
 def test_custom_code_is_given_as_asked(api: httpx.Client, code: str) -> None:
     """Four to eight letters or digits, kept in their letter case; then it is taken for good."""
     assert api.get(f"/api/v1/codes/{code}").json() == {"available": True}
@@ -229,7 +230,8 @@ def test_custom_code_of_another_shape_is_refused(api: httpx.Client, code: str) -
     )
     assert (document["reason"], fields_of(document)) == ("shape", ["custom_code"])
     if code and "/" not in code:
-        assert api.get(f"/api/v1/codes/{code.encode().hex('%') and httpx.URL(path='/' + code).raw_path.decode()[1:]}").json() == {"available": False, "reason": "shape"}
+        answer = api.get(f"/api/v1/codes/{quote(code)}")
+        assert (answer.status_code, answer.json()) == (200, {"available": False, "reason": "shape"})
 
 
 @pytest.mark.parametrize("code", ["health", "HEALTH", "Stats", "sHoRtEn", "admin", "Login", "metrics", "static"])

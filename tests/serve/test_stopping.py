@@ -86,8 +86,9 @@ def is_draining(server: RunningServer) -> bool:
 
 
 @pytest.mark.parametrize("stop", [stop_supervisor, press_ctrl_c], ids=lambda way: way.__name__)
-def test_a_request_in_flight_gets_its_answer(server: RunningServer, stop: Stop) -> None:
+def test_a_request_in_flight_gets_its_answer(make_server: MakeServer, stop: Stop) -> None:
     """It has been accepted, so it is carried out, and the link is there after the next start."""
+    server = make_server()
     request = HalfRequest(server)
     wait_until(lambda: httpx.get(server.url("/ready")).status_code == 200, "the request before has been read")
     stop(server)
@@ -118,8 +119,9 @@ def test_new_connections_are_refused_while_an_old_one_drains(make_server: MakeSe
     assert server.wait() == 0
 
 
-def test_a_client_that_never_finishes_does_not_hold_up_the_end(server: RunningServer) -> None:
+def test_a_client_that_never_finishes_does_not_hold_up_the_end(make_server: MakeServer) -> None:
     """It is given a few seconds, then its connection is closed."""
+    server = make_server()
     with contextlib.closing(HalfRequest(server)):
         assert server.terminate() == 0, server.log()
     assert "Traceback" not in server.log()

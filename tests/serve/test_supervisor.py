@@ -10,32 +10,34 @@ from tests.serve.conftest import MakeServer
 from tests.serve.running import PATIENCE_SECONDS, RunningServer, wait_until
 
 
-@pytest.mark.parametrize("name", ["web 1", "ingest", "upkeep"])
-def test_a_dead_process_is_started_again(server: RunningServer, name: str) -> None:
+def test_a_dead_process_is_started_again(server: RunningServer) -> None:
     """Whichever dies: links are made, followed and counted afterwards as before."""
-    server.kill_child(name)
-    code = server.create()
-    server.follow(code, times=3)
-    server.wait_for_clicks(code, 3)
+    for name in ("web 1", "ingest", "upkeep"):
+        server.kill_child(name)
+        code = server.create()
+        server.follow(code, times=3)
+        server.wait_for_clicks(code, 3)
     assert set(server.children()) == {"web 1", "ingest", "upkeep"}
 
 
-def test_connections_wait_while_a_worker_is_replaced(server: RunningServer) -> None:
+def test_connections_wait_while_a_worker_is_replaced(make_server: MakeServer) -> None:
     """The supervisor keeps the port open, so nobody is refused meanwhile."""
+    server = make_server()
     code = server.create()
     os.kill(server.children()["web 1"], signal.SIGKILL)
     server.follow(code)
 
 
-def test_a_worker_that_is_told_to_stop_is_replaced(server: RunningServer) -> None:
+def test_a_worker_that_is_told_to_stop_is_replaced(make_server: MakeServer) -> None:
     """An operator may recycle a single worker with a plain `kill`."""
+    server = make_server()
     server.kill_child("web 1", signal.SIGTERM)
     server.follow(server.create())
 
 
-def test_every_worker_answers(make_server: MakeServer, migrated_url: str) -> None:
+def test_every_worker_answers(make_server: MakeServer) -> None:
     """All workers share the port, and each one can be lost."""
-    server = make_server("--workers", "3", database_url=migrated_url)
+    server = make_server("--workers", "3")
     assert set(server.children()) == {"web 1", "web 2", "web 3", "ingest", "upkeep"}
     code = server.create()
     for name in ("web 1", "web 2", "web 3"):

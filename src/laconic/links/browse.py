@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from laconic import clock
+from laconic.clock import LAST_MOMENT
 from laconic.errors import ChoiceRefused, LinkGone, LinkUnknown
 from laconic.links.fields import check_text
 from laconic.links.model import Link
@@ -24,6 +25,7 @@ _SORT_COLUMNS = {
     "clicks": "coalesce(link_total.clicks, 0)",
 }
 _MOST_WORDS = 8
+_LARGEST_ID = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,10 @@ def _read_cursor(cursor: str, sort: Sort) -> tuple[int, int]:
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         made_for, value, link_id = json.loads(text)
+        # Counts and moments from 1970 on: what no list has given out may be more than an engine can compare.
         if made_for == sort and all(
-            type(number) is int and abs(number) < 1 << 63 for number in (value, link_id)
+            type(number) is int and 0 <= number <= most
+            for number, most in ((value, LAST_MOMENT), (link_id, _LARGEST_ID))
         ):
             return value, link_id
     except (ValueError, TypeError, binascii.Error, RecursionError):
