@@ -3,6 +3,7 @@
 import contextlib
 import os
 import resource
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,23 @@ MOMENT = 1_750_000_000_000_000
 def click_on(journal: Journal, link_id: int, count: int = 1, moment: int = MOMENT) -> None:
     """One batch, as one loop tick writes it."""
     journal.write([journal.record(moment + number, link_id, VISITOR) for number in range(count)])
+
+
+def die_after_clicks(folder: Path, link_id: int, count: int) -> None:
+    """A process that writes clicks and is killed."""
+    pid = os.fork()
+    if pid == 0:
+        click_on(Journal(folder), link_id, count=count)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def open_descriptors() -> int:
+    return len(files(Path("/proc/self/fd")))
 
 
 def segments(folder: Path) -> list[Path]:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import random
-import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from laconic.clock import SECOND
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage.database import Database, Statements
 from laconic.storage.engines import open_database
-from tests.clicks.records import MOMENT, click_on, flip_byte, record_places, segments
+from tests.clicks.records import MOMENT, click_on, die_after_clicks, files, flip_byte, record_places, segments
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +77,9 @@ async def _positions(database: Database) -> int:
     return int(row[0])
 
 
-async def test_clicks_of_a_living_worker_are_counted(folder: Path, store: ClickStore, database: Database) -> None:
+async def test_clicks_of_a_living_worker_are_counted(
+    folder: Path, store: ClickStore, database: Database
+) -> None:
     """Each link gets its own, with the moment of the last one; a second look adds nothing."""
     journal = Journal(folder)
     click_on(journal, 101, count=3)
@@ -120,7 +121,7 @@ async def test_a_living_worker_keeps_its_journal(folder: Path, store: ClickStore
     for _ in range(3):
         await ingest.drain_once()
     assert len(segments(folder)) == 1
-    assert len(list(folder.glob("*.lock"))) == 1
+    assert [name.partition(".")[2] for name in files(folder)] == ["segment", "lock"]
     journal.close()
 
 
@@ -128,15 +129,11 @@ async def test_a_dead_workers_journal_is_drained_and_deleted(
     folder: Path, store: ClickStore, database: Database
 ) -> None:
     """Files, lock and position: nothing is left of it but the clicks."""
-    pid = os.fork()
-    if pid == 0:
-        click_on(Journal(folder), 101, count=7)
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(pid, 0)
+    die_after_clicks(folder, 101, count=7)
     ingest = Ingest(folder, store)
     assert await ingest.drain_once() == 7
     assert await ingest.drain_once() == 0
-    assert not list(folder.iterdir())
+    assert not files(folder)
     assert await _positions(database) == 0
     assert await _totals(database) == {101: 7}
 
@@ -147,7 +144,7 @@ async def test_a_worker_that_died_before_its_first_click_leaves_nothing(
     """An empty journal is deleted too."""
     Journal(folder).close()
     assert await Ingest(folder, store).drain_once() == 0
-    assert not list(folder.iterdir())
+    assert not files(folder)
 
 
 async def test_segments_are_deleted_once_applied(folder: Path, store: ClickStore, database: Database) -> None:
@@ -226,7 +223,7 @@ async def test_a_torn_last_record_of_a_dead_worker_is_no_click(
     assert await ingest.drain_once() == 2
     assert await ingest.drain_once() == 0
     assert await _totals(database) == {101: 2}
-    assert not list(folder.iterdir())
+    assert not files(folder)
 
 
 @pytest.mark.parametrize("place", [0, 3, 4, 20, 60])
@@ -245,7 +242,7 @@ async def test_what_follows_a_damaged_record_is_found(
     assert ingest.skipped_bytes == end - start
     await ingest.drain_once()
     assert await _totals(database) == {101: 9}
-    assert not list(folder.iterdir())
+    assert not files(folder)
 
 
 async def test_what_follows_a_lost_page_is_found(folder: Path, store: ClickStore) -> None:
@@ -333,7 +330,7 @@ async def test_a_gap_between_segments_hides_nothing(
     ingest = Ingest(folder, store)
     assert await ingest.drain_once() == 32
     await ingest.drain_once()
-    assert not list(folder.iterdir())
+    assert not files(folder)
     assert await _totals(database) == {101: 32}
 
 
@@ -401,7 +398,7 @@ async def test_two_ingests_at_the_very_beginning_cannot_either(
     click_on(journal, 101, count=1_000)
     ingests = [_ingest(folder, clicks_database), _ingest(folder, other)]
     applied = await asyncio.gather(*(ingest.drain_once() for ingest in ingests))
-    assert sorted(applied) in ([0, 1_000], [1_000, 1_000][:0] or [0, 1_000])
+    assert sorted(applied) == [0, 1_000]
     assert await _totals(database) == {101: 1_000}
     await other.close()
     journal.close()
@@ -423,7 +420,7 @@ async def test_files_left_by_an_ingest_that_died_after_its_commit_are_not_counte
     await ingest.drain_once()
     await ingest.drain_once()
     assert await _totals(database) == {101: 50}
-    assert not list(folder.iterdir())
+    assert not files(folder)
 
 
 async def test_whatever_dies_every_click_counts_once(
@@ -435,7 +432,9 @@ async def test_whatever_dies_every_click_counts_once(
     journals = [Journal(folder, segment_bytes=2_000)]
     ingest = _ingest(folder, failing)
     for _ in range(150):
-        action = chance.choice(["click", "click", "click", "drain", "before", "after", "ingest dies", "worker dies"])
+        action = chance.choice(
+            ["click", "click", "click", "drain", "before", "after", "ingest dies", "worker dies"]
+        )
         if action == "click":
             count = chance.randrange(1, 8)
             click_on(chance.choice(journals), chance.choice([101, 102, 103]), count=count)
@@ -444,7 +443,9 @@ async def test_whatever_dies_every_click_counts_once(
             ingest = _ingest(folder, failing)
         elif action == "worker dies":
             journals.pop(chance.randrange(len(journals))).close()
-            journals += [Journal(folder, segment_bytes=2_000) for _ in range(chance.randrange(0 if journals else 1, 3))]
+            journals += [
+                Journal(folder, segment_bytes=2_000) for _ in range(chance.randrange(0 if journals else 1, 3))
+            ]
         else:
             failing.fails = action if action != "drain" else None
             try:
@@ -458,7 +459,7 @@ async def test_whatever_dies_every_click_counts_once(
         pass
     await ingest.drain_once()
     assert sum((await _totals(database)).values()) == written
-    assert not list(folder.iterdir())
+    assert not files(folder)
     assert await _positions(database) == 0
 
 
@@ -472,7 +473,7 @@ async def test_the_lag_is_the_age_of_the_oldest_click_that_waits(
     journal = Journal(folder)
     click_on(journal, 101, count=3)
     clock = _Clock()
-    ingest = Ingest(folder, ClickStore(failing), now=clock.now, monotonic=clock.monotonic)  # type: ignore[arg-type]
+    ingest = Ingest(folder, ClickStore(failing), now=clock.now, monotonic=clock.monotonic)
     assert ingest.lag_seconds == 0
     failing.fails = "before"
     with pytest.raises(Unavailable):

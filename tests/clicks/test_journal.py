@@ -8,7 +8,17 @@ import pytest
 
 from laconic.clicks.click import Visitor, record_of
 from laconic.clicks.journal import SEGMENT_HEAD, Journal, lock_path
-from tests.clicks.records import MOMENT, VISITOR, click_on, clicks_of, largest_file, record_places, segments
+from tests.clicks.records import (
+    MOMENT,
+    VISITOR,
+    click_on,
+    clicks_of,
+    die_after_clicks,
+    largest_file,
+    open_descriptors,
+    record_places,
+    segments,
+)
 
 _RECORD_BYTES = len(record_of(1, MOMENT, 1, VISITOR))
 
@@ -72,12 +82,7 @@ def test_the_lock_says_who_is_alive(folder: Path) -> None:
 
 def test_the_lock_goes_with_a_killed_process(folder: Path) -> None:
     """Nothing has to be cleaned up for ingest to know that the writer is dead."""
-    pid = os.fork()
-    if pid == 0:
-        journal = Journal(folder)
-        click_on(journal, 5)
-        os.kill(os.getpid(), 9)
-    os.waitpid(pid, 0)
+    die_after_clicks(folder, 5, count=1)
     (path,) = folder.glob("*.lock")
     assert not _is_locked(path)
     assert len(clicks_of(folder)) == 1
@@ -203,15 +208,15 @@ def test_a_sync_is_due_only_when_something_was_written(folder: Path) -> None:
 
 def test_no_descriptor_is_left_behind(folder: Path) -> None:
     """Segments that were left are synced and closed by the next sync, the rest when the journal closes."""
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_descriptors()
     journal = Journal(folder, segment_bytes=SEGMENT_HEAD.size + 2 * _RECORD_BYTES)
     for _ in range(10):
         click_on(journal, 5, count=2)
     journal.sync()
-    assert len(os.listdir("/proc/self/fd")) == before + 2, "the lock and the segment in use"
+    assert open_descriptors() == before + 2, "the lock and the segment in use"
     click_on(journal, 5, count=2)
     journal.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert open_descriptors() == before
 
 
 def test_visitors_with_empty_headers_are_clicks_too(folder: Path) -> None:

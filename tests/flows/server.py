@@ -49,7 +49,12 @@ class LaconicServer:
         if "port" not in self.options:
             command += ["--port", "0"]
         self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=self._log, text=True, cwd=self.folder, env=self.environment()
+            command,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            cwd=self.folder,
+            env=self.environment(),
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()

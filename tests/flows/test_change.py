@@ -98,7 +98,9 @@ def test_domain_picks_the_link(api: httpx.Client) -> None:
         ({"is_active": "no"}, "is_active"),
     ],
 )
-def test_edit_that_is_not_allowed_changes_nothing(api: httpx.Client, change: dict[str, Any], field: str) -> None:
+def test_edit_that_is_not_allowed_changes_nothing(
+    api: httpx.Client, change: dict[str, Any], field: str
+) -> None:
     """422 names the field, and what else stood in the body is not done either."""
     code = make_code(api, title="Old")
     before = read(api, code)

@@ -166,10 +166,19 @@ def test_body_that_is_too_large_is_a_413(api: httpx.Client) -> None:
     problem(answer, 413, "body_too_large")
 
 
-@pytest.mark.parametrize(("name", "value", "seconds"), [("expires_in_hours", 1, 3600), ("expires_in_hours", 8760, 31_536_000), ("expires_in_seconds", 90, 90), ("expires_in_seconds", 86_400_000, 86_400_000)])
+@pytest.mark.parametrize(
+    ("name", "value", "seconds"),
+    [
+        ("expires_in_hours", 1, 3600),
+        ("expires_in_hours", 8760, 31_536_000),
+        ("expires_in_seconds", 90, 90),
+        ("expires_in_seconds", 86_400_000, 86_400_000),
+    ],
+)
 def test_expires_after_a_time(api: httpx.Client, name: str, value: int, seconds: int) -> None:
     """Hours and seconds count from the moment of creation, to the microsecond."""
-    made = make(api, **{name: value})
+    fields: dict[str, Any] = {name: value}
+    made = make(api, **fields)
     assert moment(made["expires_at"]) - moment(made["created_at"]) == timedelta(seconds=seconds)
 
 
@@ -193,7 +202,9 @@ def test_expires_at_a_moment_in_any_zone(api: httpx.Client, given: str, told: st
 
 def test_reuse_gives_the_link_that_is_there(api: httpx.Client) -> None:
     """200 and `existing` for the same normalised URL; visitors go where the first one said."""
-    first = api.post(URLS, json={"original_url": "https://Reuse.example:443/a/?b=2&a=1&utm_source=x", "reuse": True})
+    first = api.post(
+        URLS, json={"original_url": "https://Reuse.example:443/a/?b=2&a=1&utm_source=x", "reuse": True}
+    )
     assert first.status_code == 201
     assert "existing" not in first.json()
     again = api.post(URLS, json={"original_url": "https://reuse.example/a?a=1&b=2", "reuse": True})
@@ -222,7 +233,9 @@ def test_codes_differ_by_letter_case(api: httpx.Client) -> None:
     assert target(api, "cASEa1") == "https://example.com/2"
 
 
-@pytest.mark.parametrize("code", ["", "abc", "abcdefghi", "ab-cd", "ab_cd", "ab cd", "abcd\n", "äbcd", "abc\0d", "a/bcd", "ab.cd"])
+@pytest.mark.parametrize(
+    "code", ["", "abc", "abcdefghi", "ab-cd", "ab_cd", "ab cd", "abcd\n", "äbcd", "abc\0d", "a/bcd", "ab.cd"]
+)
 def test_custom_code_of_another_shape_is_refused(api: httpx.Client, code: str) -> None:
     """422 by the rule of the settings, for the create and for the question before it."""
     document = problem(
@@ -234,7 +247,9 @@ def test_custom_code_of_another_shape_is_refused(api: httpx.Client, code: str) -
         assert (answer.status_code, answer.json()) == (200, {"available": False, "reason": "shape"})
 
 
-@pytest.mark.parametrize("code", ["health", "HEALTH", "Stats", "sHoRtEn", "admin", "Login", "metrics", "static"])
+@pytest.mark.parametrize(
+    "code", ["health", "HEALTH", "Stats", "sHoRtEn", "admin", "Login", "metrics", "static"]
+)
 def test_reserved_word_is_refused_in_any_letter_case(api: httpx.Client, code: str) -> None:
     """Nobody may make a link that looks like a page of the site."""
     document = problem(

@@ -95,7 +95,9 @@ def test_unknown_code_is_a_404(api: httpx.Client) -> None:
     assert page.headers["content-type"] == "text/html; charset=utf-8"
 
 
-@pytest.mark.parametrize("path", ["/no.code", "/abc123).", "/a b", "/%C3%BC", "/" + "a" * 65, "/abc~", "/%00"])
+@pytest.mark.parametrize(
+    "path", ["/no.code", "/abc123).", "/a b", "/%C3%BC", "/" + "a" * 65, "/abc~", "/%00"]
+)
 def test_what_cannot_be_a_code_is_a_400(api: httpx.Client, path: str) -> None:
     """Refused before any look-up, here and for the statistics."""
     problem(api.get(path), 400, "code_malformed")
@@ -143,9 +145,7 @@ def test_p5_expired_link_never_redirects(api: httpx.Client) -> None:
         assert read(api, gone)["original_url"] == "https://example.com/brief"
         assert api.get(f"/stats/{gone}").status_code == 200
         assert api.get(f"{URLS}/{gone}/stats").status_code == 200
-    problem(
-        api.post(URLS, json={"original_url": "https://a.com", "custom_code": code}), 409, "code_taken"
-    )
+    problem(api.post(URLS, json={"original_url": "https://a.com", "custom_code": code}), 409, "code_taken")
 
 
 def test_expired_link_lives_again_with_a_new_expiry(api: httpx.Client) -> None:

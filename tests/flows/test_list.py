@@ -29,7 +29,9 @@ def codes_of(items: Iterator[dict[str, Any]]) -> list[str]:
     return [item["short_code"] for item in items]
 
 
-@pytest.mark.parametrize("sort", ["-created_at", "created_at", "-updated_at", "updated_at", "-clicks", "clicks"])
+@pytest.mark.parametrize(
+    "sort", ["-created_at", "created_at", "-updated_at", "updated_at", "-clicks", "clicks"]
+)
 def test_cursor_meets_every_link_exactly_once(api: httpx.Client, sort: str) -> None:
     """Also while links are made between the pages: those that were there before are neither missed nor repeated."""
     word = f"walk{sort.replace('-', 'down')}"
@@ -51,7 +53,7 @@ def test_cursor_meets_every_link_exactly_once(api: httpx.Client, sort: str) -> N
 def test_shows_links_as_get_does(api: httpx.Client) -> None:
     """Newest first, each with all its fields; a deleted one is not listed."""
     codes = [make_code(api, title=f"Shown {number}", metadata={"n": number}) for number in range(3)]
-    assert [item for item in walk(api, search="Shown")] == [read(api, code) for code in reversed(codes)]
+    assert list(walk(api, search="Shown")) == [read(api, code) for code in reversed(codes)]
     api.delete(f"{URLS}/{codes[1]}")
     assert codes_of(walk(api, search="Shown")) == [codes[2], codes[0]]
 
@@ -179,6 +181,8 @@ def test_takes_a_thousand_at_once(api: httpx.Client) -> None:
     api.post(f"{URLS}/bulk", content=lines.encode(), headers={"content-type": "application/x-ndjson"})
     page = api.get(URLS, params={"search": "large.example", "limit": 1000}).json()
     assert len(page["items"]) == 1000
-    rest = api.get(URLS, params={"search": "large.example", "limit": 1000, "cursor": page["next_cursor"]}).json()
+    rest = api.get(
+        URLS, params={"search": "large.example", "limit": 1000, "cursor": page["next_cursor"]}
+    ).json()
     assert len(rest["items"]) == 1
     assert rest["next_cursor"] is None

@@ -66,7 +66,12 @@ def test_p10_naughty_strings_come_back_unchanged(api: httpx.Client, file: str) -
         pytest.skip(f"{DATA / file} is missing")
     texts = [next(iter(json.loads(line).values())) for line in (DATA / file).read_text().splitlines()]
     lines = [
-        {"original_url": "https://example.com/", "title": text[:500], "metadata": {text: text}, "description": text}
+        {
+            "original_url": "https://example.com/",
+            "title": text[:500],
+            "metadata": {text: text},
+            "description": text,
+        }
         for text in texts
     ]
     answer = api.post(f"{URLS}/bulk", content="\n".join(map(json.dumps, lines)), headers=NDJSON)
@@ -96,7 +101,9 @@ def test_p10_nul_in_metadata_is_refused(api: httpx.Client, metadata: dict[str, A
     assert fields_of(problem(answer, 422, "invalid_request")) == ["metadata"]
 
 
-@pytest.mark.parametrize("escape", [r"\ud800", r"\udfff", r"a\ud83dz", r"\ud800\ud800", r"\udc00\ud800", r"\ud800\n"])
+@pytest.mark.parametrize(
+    "escape", [r"\ud800", r"\udfff", r"a\ud83dz", r"\ud800\ud800", r"\udc00\ud800", r"\ud800\n"]
+)
 @pytest.mark.parametrize("field", ["original_url", "title", "description", "custom_code", "metadata"])
 def test_p10_half_of_a_surrogate_pair_is_refused(api: httpx.Client, field: str, escape: str) -> None:
     """JSON can write it, but it is no character: 422."""

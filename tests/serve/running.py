@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -166,3 +167,25 @@ def counted(folder: Path, code: str, **settings: str) -> int:
     result = run(folder, "expand", code, "--json", **settings)
     assert result.returncode == 0, result.stderr
     return int(json.loads(result.stdout)["click_count"])
+
+
+class HalfRequest:
+    """A create of which only a part has been sent."""
+
+    def __init__(self, server: RunningServer) -> None:
+        self._body = b'{"url": "https://example.com/in-flight"}'
+        self._socket = socket.create_connection(("127.0.0.1", server.banner["port"]), PATIENCE_SECONDS)
+        head = f"POST /shorten HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(self._body)}\r\n"
+        self._socket.sendall(head.encode() + b"Content-Type: application/json\r\n\r\n" + self._body[:10])
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def finish(self) -> bytes:
+        """Sends the rest; the whole answer, up to the end of the connection."""
+        self._socket.sendall(self._body[10:])
+        answer = b""
+        while some := self._socket.recv(65536):
+            answer += some
+        self._socket.close()
+        return answer

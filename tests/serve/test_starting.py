@@ -131,14 +131,31 @@ def test_a_file_that_is_no_database_ends_the_start(tmp_path: Path) -> None:
     assert (tmp_path / "data" / "laconic.db").read_text() == "a diary, perhaps\n" * 100
 
 
-def test_a_child_that_cannot_start_ends_the_first_start(tmp_path: Path) -> None:
-    """Its reason is told, the other processes are stopped, and it is not tried for ever."""
+def test_a_journal_folder_that_cannot_be_ends_the_start(tmp_path: Path) -> None:
+    """Later a disk that refuses stops no redirect; at the start somebody is there to read the message."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "journal").write_text("in the way")
     result = run(tmp_path, "serve", "--port", "0")
     assert result.returncode == 3
-    assert "click journal" in refusal(result)
-    assert [one for one in psutil.process_iter(["cwd"]) if one.info["cwd"] == str(tmp_path)] == []
+    assert "journal: File exists" in refusal(result)
+
+
+async def test_a_child_that_cannot_start_ends_the_first_start(
+    fresh_postgres_url: str, tmp_path: Path
+) -> None:
+    """Its reason is told, the other processes are stopped, and it is not tried for ever."""
+    session = await asyncpg.connect(fresh_postgres_url)
+    await session.execute("CREATE ROLE few LOGIN CONNECTION LIMIT 4")
+    try:
+        await session.execute("GRANT CREATE, USAGE ON SCHEMA public TO few")
+        url = fresh_postgres_url.replace("postgres@", "few@")
+        result = run(tmp_path, "serve", "--port", "0", database_url=url)
+        assert result.returncode == 3
+        assert "too many connections" in refusal(result)
+        assert [one for one in psutil.process_iter(["cwd"]) if one.info["cwd"] == str(tmp_path)] == []
+    finally:
+        await session.execute("DROP OWNED BY few; DROP ROLE few")
+        await session.close()
 
 
 async def test_a_newer_database_is_refused(migrated_url: str, engine: str, tmp_path: Path) -> None:
@@ -199,6 +216,7 @@ def test_servers_that_start_at_once_on_one_database_all_serve(
     servers[0].wait_for_clicks(code, 3)
     for server in servers:
         assert server.terminate() == 0
+        server.kill_all()
 
 
 def _starts(server: RunningServer) -> bool:

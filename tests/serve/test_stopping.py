@@ -12,7 +12,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tests.serve.conftest import MakeServer
-from tests.serve.running import PATIENCE_SECONDS, RunningServer, counted, wait_until
+from tests.serve.running import HalfRequest, RunningServer, counted, wait_until
 from tests.servers import PostgresServer
 
 Stop = Callable[[RunningServer], None]
@@ -53,28 +53,6 @@ def test_clicks_answered_before_the_end_are_counted_after_it(
     assert counted(server.folder, code, database_url=migrated_url) == 25
     assert list(server.data.glob("journal/*.segment")) == []
     assert "Traceback" not in server.log()
-
-
-class HalfRequest:
-    """A create of which only a part has been sent."""
-
-    def __init__(self, server: RunningServer) -> None:
-        self._body = b'{"url": "https://example.com/in-flight"}'
-        self._socket = socket.create_connection(("127.0.0.1", server.banner["port"]), PATIENCE_SECONDS)
-        head = f"POST /shorten HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(self._body)}\r\n"
-        self._socket.sendall(head.encode() + b"Content-Type: application/json\r\n\r\n" + self._body[:10])
-
-    def close(self) -> None:
-        self._socket.close()
-
-    def finish(self) -> bytes:
-        """Sends the rest; the whole answer, up to the end of the connection."""
-        self._socket.sendall(self._body[10:])
-        answer = b""
-        while some := self._socket.recv(65536):
-            answer += some
-        self._socket.close()
-        return answer
 
 
 def is_draining(server: RunningServer) -> bool:

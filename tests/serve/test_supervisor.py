@@ -2,12 +2,13 @@
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tests.serve.conftest import MakeServer
-from tests.serve.running import PATIENCE_SECONDS, RunningServer, wait_until
+from tests.serve.running import PATIENCE_SECONDS, HalfRequest, RunningServer, wait_until
 
 
 def test_a_dead_process_is_started_again(server: RunningServer) -> None:
@@ -65,12 +66,18 @@ def test_a_killed_supervisor_leaves_no_orphans(server: RunningServer) -> None:
     assert alive == []
 
 
-def test_a_server_starts_at_once_after_a_killed_one(server: RunningServer) -> None:
-    """It waits for the killed one's children to end instead of refusing their folder."""
+def test_a_server_waits_for_what_a_killed_one_has_left(make_server: MakeServer) -> None:
+    """The killed one's worker still answers a request; the next start neither disturbs nor refuses."""
+    server = make_server()
     code = server.create()
+    request = HalfRequest(server)
     os.kill(server.pid, signal.SIGKILL)
     server.wait()
-    server.start()
+    with ThreadPoolExecutor(1) as pool:
+        start = pool.submit(server.start)
+        wait_until(lambda: "its processes are ending" in server.log(), "the new server waits")
+        assert request.finish().startswith(b"HTTP/1.1 201 ")
+        start.result()
     server.follow(code)
 
 

@@ -221,9 +221,8 @@ async def test_redirects_have_connections_of_their_own(fresh_postgres_url: str, 
     with pytest.raises(Unavailable) as caught:
         await waiting
     assert type(caught.value) is Unavailable
-    await _end_backend(outsider, "pg_sleep(600)")
-    with pytest.raises(Unavailable):
-        await busy
+    busy.cancel()
+    await asyncio.wait([busy])
     assert await database.fetch_one("SELECT to_regclass('never')::text") == (None,)
     await database.close()
 
@@ -239,9 +238,8 @@ async def test_too_many_connections_are_unavailable(
         await _backend_running(outsider, "pg_sleep(600)")
         with pytest.raises(Unavailable, match="TooManyConnections"):
             await database.fetch_one("SELECT 1")
-        await _end_backend(outsider, "pg_sleep(600)")
-        with suppress(Unavailable):
-            await busy
+        busy.cancel()
+        await asyncio.wait([busy])
         await database.close()
     finally:
         await outsider.execute("DROP ROLE few")
@@ -314,23 +312,47 @@ async def test_a_connection_lost_in_a_write_leaves_the_outcome_unknown(
         await writing
 
 
-async def test_a_connection_lost_in_a_read_did_nothing(
+async def test_a_read_whose_connection_is_lost_is_asked_again(
     things: PostgresDatabase, outsider: Connection
 ) -> None:
-    """It is unavailable, and that is all."""
-    reading = asyncio.create_task(things.fetch_all("SELECT pg_sleep(600)"))
-    await _end_backend(outsider, "pg_sleep(600)")
-    with pytest.raises(Unavailable) as caught:
-        await reading
-    assert type(caught.value) is Unavailable
+    """It did nothing, so asking twice does no harm."""
+    await outsider.execute("SELECT pg_advisory_lock(7)")
+    reading = asyncio.create_task(things.fetch_one("SELECT 'read', pg_advisory_xact_lock(7)"))
+    await _end_backend(outsider, "pg_advisory_xact_lock")
+    await outsider.execute("SELECT pg_advisory_unlock(7)")
+    assert (await reading or ())[0] == "read"
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("disk_full", Unavailable),
+        ("query_canceled", Unavailable),
+        ("lock_not_available", Unavailable),
+        ("unique_violation", Conflict),
+        ("admin_shutdown", OutcomeUnknown),
+        ("io_error", OutcomeUnknown),
+        ("statement_completion_unknown", OutcomeUnknown),
+        ("check_violation", asyncpg.CheckViolationError),
+    ],
+)
+async def test_each_condition_has_one_meaning(
+    things: PostgresDatabase, condition: str, expected: type[Exception]
+) -> None:
+    """What the server says decides between: nothing done, unknown, conflict, a fault of ours."""
+    with pytest.raises(expected) as caught:
+        await things.execute(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{condition}'; END $$")
+    assert type(caught.value) is expected
 
 
 async def test_a_connection_lost_before_the_commit_did_nothing(
     things: PostgresDatabase, outsider: Connection
 ) -> None:
     """Whatever the transaction had written is gone, and the error says so, also when `work` goes on."""
+    attempts = []
 
     async def work(statements: Statements) -> None:
+        attempts.append(1)
         await _insert_one(statements)
         with pytest.raises(Unavailable):
             await statements.fetch_one("SELECT pg_sleep(600)")
@@ -341,6 +363,7 @@ async def test_a_connection_lost_before_the_commit_did_nothing(
     with pytest.raises(Unavailable) as caught:
         await writing
     assert type(caught.value) is Unavailable
+    assert attempts == [1]
     assert await _ids(things) == []
 
 
@@ -416,7 +439,10 @@ async def test_a_constraint_checked_at_the_commit_is_a_conflict(things: Postgres
     assert await _ids(things) == []
 
 
-async def test_a_failure_that_work_hides_still_fails_the_transaction(things: PostgresDatabase) -> None:
+@pytest.mark.parametrize("goes_on", [False, True])
+async def test_a_failure_that_work_hides_still_fails_the_transaction(
+    things: PostgresDatabase, goes_on: bool
+) -> None:
     """PostgreSQL answers such a COMMIT with ROLLBACK, without an error; it must not pass for success."""
     await things.execute("INSERT INTO thing (id) VALUES (1)")
 
@@ -424,6 +450,8 @@ async def test_a_failure_that_work_hides_still_fails_the_transaction(things: Pos
         await statements.execute("INSERT INTO thing (id) VALUES (2)")
         with suppress(Conflict):
             await statements.execute("INSERT INTO thing (id) VALUES (1)")
+        if goes_on:
+            await statements.execute("INSERT INTO thing (id) VALUES (3)")
         return "done"
 
     with pytest.raises(Conflict):

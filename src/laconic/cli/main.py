@@ -53,14 +53,11 @@ def run(arguments: Sequence[str]) -> int:
     try:
         try:
             _prepare_streams(arguments)
-            result = laconic.main(list(arguments), prog_name="laconic", standalone_mode=False)
+            status = _invoke(arguments)
             sys.stdout.flush()
-            return result if isinstance(result, int) else 0
+            return status
         except LaconicError as error:
             failure = Failure.from_error(error)
-        except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.ctx.get_help())
-            return 0
         except click.ClickException as error:
             failure = Failure.from_click(error)
         except (click.Abort, KeyboardInterrupt):
@@ -78,7 +75,25 @@ def run(arguments: Sequence[str]) -> int:
         return 0
 
 
+def _invoke(arguments: Sequence[str]) -> int:
+    """Without `laconic.main`, which words some failures by itself."""
+    try:
+        with laconic.make_context("laconic", list(arguments)) as context:
+            status = laconic.invoke(context)
+            return status if isinstance(status, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help())
+    except click.exceptions.Exit as done:
+        # --help and --version have printed what was asked for.
+        return done.exit_code
+    return 0
+
+
 def _prepare_streams(arguments: Sequence[str]) -> None:
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Closed by whoever called. Its number must not be given to the next file that is opened.
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its number, not a stack trace.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

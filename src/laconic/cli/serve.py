@@ -8,6 +8,7 @@ import click
 
 from laconic.cli.address import default_base_url, leave_base_url
 from laconic.cli.call import Call, pass_call, shared_options
+from laconic.cli.places import engine_of
 from laconic.settings import Settings, read_settings
 
 
@@ -43,10 +44,12 @@ def serve(call: Call, host: str | None, port: int | None, workers: int | None, r
     from laconic.serve.supervisor import Supervisor
 
     set_up_logs(settings.log_level, settings.log_format)
+    _warn_of_role(settings, role)
     folder = Path(settings.data)
     claim_data(
         folder, on_wait=lambda: click.echo("The last server was killed; its processes are ending …", err=True)
     )
+    settings.journal_folder.mkdir(mode=0o700, exist_ok=True)
     has_users = asyncio.run(_prepare_database(settings.effective_database_url))
     listeners = [] if role == "background" else listen(settings.host, settings.port, settings.workers)
     if listeners:
@@ -55,6 +58,12 @@ def serve(call: Call, host: str | None, port: int | None, workers: int | None, r
     banner = Banner(settings, Mode.from_settings(settings, has_users=has_users), role)
     supervisor = Supervisor(settings, role, listeners)  # type: ignore[arg-type]
     return supervisor.run(lambda: banner.show(as_json=call.json))
+
+
+def _warn_of_role(settings: Settings, role: str) -> None:
+    """The lock on its folder keeps any other server, and so any other upkeep, away from SQLite."""
+    if role == "web" and engine_of(settings.effective_database_url) == "SQLite":
+        click.echo("Without upkeep SQLite's log grows and grows: use --role all, or PostgreSQL.", err=True)
 
 
 async def _prepare_database(url: str) -> bool:

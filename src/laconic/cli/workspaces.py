@@ -82,6 +82,9 @@ def list_keys(call: Call) -> None:
 
     \b
     Columns: prefix, name, state, scopes, creation, expiry.
+    \b
+    Example:
+      laconic key list | cut -f 1,2
     """
 
     async def work(services: "Services") -> list[ApiKey]:

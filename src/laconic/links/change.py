@@ -6,10 +6,10 @@ at all: the change, its row in `link_change` and the new version are one transac
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from laconic import clock
-from laconic.errors import ChoiceRefused, Conflict, LinkGone, LinkUnknown, Unavailable
+from laconic.errors import ChoiceRefused, LinkGone, LinkUnknown
 from laconic.links import store as statements_of
 from laconic.links.fields import check_status, check_texts, metadata_text
 from laconic.links.model import Link, LinkEdit, check_expiry
@@ -17,10 +17,6 @@ from laconic.links.targets import TargetRules
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.model import is_expired
 from laconic.storage.database import Database, Statements
-
-T = TypeVar("T")
-
-_MOST_TRIES = 5
 
 
 class LinkChanger:
@@ -68,18 +64,9 @@ class LinkChanger:
         return await self._write(statements, link, changes)
 
     async def _change(self, work: Callable[[Statements], Awaitable[Link]]) -> Link:
-        link = await self.persistently(lambda: self._database.transaction(work))
+        link = await self._database.transaction(work)
         self.tell_cache(link)
         return link
-
-    async def persistently(self, change: Callable[[], Awaitable[T]]) -> T:
-        """Tries again what somebody else's change has overtaken between its reading and its writing."""
-        for _ in range(_MOST_TRIES):
-            try:
-                return await change()
-            except Conflict:
-                continue
-        raise Unavailable("The link is being changed by others at the same time.")
 
     def tell_cache(self, link: Link) -> None:
         """This process sees the change at once, before the answer goes out."""

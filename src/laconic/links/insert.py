@@ -20,6 +20,7 @@ Outcome = Created | LaconicError
 
 # Rows of one INSERT, and so of one commit: more would only make the others wait longer.
 _MOST_PER_INSERT = 512
+_SLICE = 128
 # Generated codes meet taken ones only where custom codes are as long: this many in a row is no accident.
 _MOST_TRIES = 20
 
@@ -106,7 +107,10 @@ class Inserter:
                 if not order.done.done():
                     order.done.set_exception(error)
             raise
-        for order, index in batch:
+        for number, (order, index) in enumerate(batch, start=1):
+            if number % _SLICE == 0:
+                # Redirects are answered by the same loop: they shall not wait for the whole batch.
+                await asyncio.sleep(0)
             link = order.prepared[index].link
             if link.id in refused:
                 await self._try_again(order, index)

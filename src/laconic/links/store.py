@@ -187,10 +187,15 @@ async def insert_one(statements: Statements, workspace_id: int, row: Sequence[An
 async def find_for_change(
     statements: Statements, workspace_id: int, domain_id: int, code: str
 ) -> Link | None:
-    """Without the totals, which the writer of links may not see (they are another file on one engine)."""
+    """The link, locked: whoever else wants to change it waits, in turn, for the end of this transaction.
+
+    An UPDATE that changes nothing, because it locks on every engine. Without the totals, which the writer of links
+    may not see (they are another file on one engine).
+    """
     row = await statements.fetch_one(
-        f"SELECT {', '.join(_COLUMNS)} FROM short_link"
-        " WHERE workspace_id = $1 AND domain_id = $2 AND short_code = $3",
+        "UPDATE short_link SET version = version"
+        " WHERE workspace_id = $1 AND domain_id = $2 AND short_code = $3"
+        f" RETURNING {', '.join(_COLUMNS)}",
         workspace_id,
         domain_id,
         code,

@@ -78,12 +78,12 @@ class RedirectCache:
     async def find(self, domain_id: int, code: str) -> Entry:
         """What the code means now. Raises Unavailable when that cannot be known."""
         key = key_of(domain_id, code)
-        known = self._known(key)
-        if known is not None:
-            self.counts.hits += 1
-            return known
-        self.counts.misses += 1
         for _ in range(_MOST_TRIES):
+            known = self._known(key)
+            if known is not None:
+                self.counts.hits += 1
+                return known
+            self.counts.misses += 1
             flight = self._flights.get(key)
             try:
                 found = await (self._fly(key, domain_id, code) if flight is None else asyncio.shield(flight))

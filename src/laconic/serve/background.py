@@ -24,8 +24,6 @@ async def run_ingest(settings: Settings, lifeline: Lifeline) -> None:
     try:
         lifeline.ready()
         await Ingest(settings.journal_folder, ClickStore(database)).run(lifeline.stopping)
-    except Unavailable as error:
-        log.warning("clicks stay in the journal until the next start", error=str(error))
     finally:
         await database.close()
 

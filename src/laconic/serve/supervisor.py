@@ -5,6 +5,7 @@ read end of a pipe whose other end is held here alone: a supervisor that is kill
 """
 
 import asyncio
+import contextlib
 import fcntl
 import gc
 import os
@@ -70,6 +71,7 @@ class Supervisor:
         self._child_pipe, self._own_pipe = os.pipe()
         self._reports, self._report_pipe = os.pipe()
         self._problems: dict[int, LaconicError] = {}
+        self._has_started = False
         # Whoever starts a program with nohup wants it to outlive the terminal.
         ignored = {number for number in _STOP_SIGNALS if signal.getsignal(number) == signal.SIG_IGN}
         self._stop_signals = _STOP_SIGNALS - ignored
@@ -90,6 +92,7 @@ class Supervisor:
             if self._wait(_REPORT_SECONDS):
                 return self._stop()
             self._fail_if_one_did()
+        self._has_started = True
         on_ready()
         while not self._wait(self._seconds_to_next_start()):
             self._collect()
@@ -106,8 +109,7 @@ class Supervisor:
     def _start(self, child: _Child) -> None:
         child.started = monotonic()
         child.is_ready = False
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush_streams()
         child.pid = os.fork()
         if child.pid == 0:
             self._become(child)
@@ -129,8 +131,7 @@ class Supervisor:
         except BaseException:
             traceback.print_exc()
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
+            _flush_streams()
             os._exit(status)
 
     def _leave_behind(self, child: _Child) -> None:
@@ -151,7 +152,7 @@ class Supervisor:
         """During the first start."""
         dead = self._dead()
         if dead:
-            self._stop(drain=False)
+            self._stop()
             child, status, problem = next((one for one in dead if one[2]), dead[0])
             raise problem or CannotStart(
                 f"The process {child.name!r} ended before it was ready (status {status})."
@@ -200,9 +201,9 @@ class Supervisor:
 
     # Stopping.
 
-    def _stop(self, *, drain: bool = True) -> int:
+    def _stop(self) -> int:
         """Web workers first, so that the last clicks are in the journal when ingest drains it."""
-        if drain:
+        if self._has_started:
             log.info("stopping")
         deadline = monotonic() + _STOP_SECONDS
         for listener in self._listeners:
@@ -212,10 +213,10 @@ class Supervisor:
         background = [child for child in self._children if child.listener is None]
         for child in background:
             # It may have been stopped with the others, by who stops the whole group.
-            if drain and child.is_ingest and not child.pid:
+            if self._has_started and child.is_ingest and not child.pid:
                 self._start(child)
         clean = self._end(background, deadline) and clean
-        if drain:
+        if self._has_started:
             log.info("stopped")
         return 0 if clean else 1
 
@@ -231,7 +232,7 @@ class Supervisor:
             if arrived is not None and arrived.si_signo == signal.SIGINT and monotonic() > impatient_from:
                 break
             for child, status, _ in self._dead():
-                if status:
+                if status and self._has_started:
                     log.warning("a process ended badly", process=child.name, status=status)
         left = [child for child in children if child.pid]
         for child in left:
@@ -277,12 +278,17 @@ def _wake_by_signal(pipe: int) -> None:
     fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC | os.O_NONBLOCK)
 
 
+def _flush_streams() -> None:
+    """So that a fork does not print twice. A reader that has gone away is no reason to stop serving."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+
+
 def _name_process(name: str) -> None:
     """As `ps` and `top` show it; Linux keeps 15 characters."""
-    try:
+    with contextlib.suppress(OSError):
         Path("/proc/self/comm").write_text(name[:15])
-    except OSError:
-        pass
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:

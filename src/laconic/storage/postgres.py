@@ -62,10 +62,11 @@ _REFUSED = (
     asyncpg.LockNotAvailableError,
     asyncpg.CannotConnectNowError,
 )
+_CONNECTION_LOST = (ConnectionError, asyncpg.PostgresConnectionError)
 # Nobody knows what the server did with what it was sent last. (TimeoutError is an OSError.)
 _LOST = (
+    *_CONNECTION_LOST,
     OSError,
-    asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
     asyncpg.PostgresSystemError,
     asyncpg.StatementCompletionUnknownError,
@@ -106,13 +107,14 @@ def _unavailable(kind: type[Unavailable], error: Exception) -> Unavailable:
     return kind(f"The database cannot be used now; nothing was done ({name}).")
 
 
-async def _persistently(attempt: Callable[[], Awaitable[T]]) -> T:
+async def _persistently(attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> T:
     """Tries again what lost against another transaction, or met a connection that had just ended."""
+    worthwhile = (*_TRY_AGAIN, *_CONNECTION_LOST) if reads else _TRY_AGAIN
     for _ in range(_ATTEMPTS - 1):
         try:
             return await attempt()
         except Unavailable as error:
-            if not isinstance(error.__cause__, _TRY_AGAIN):
+            if not isinstance(error.__cause__, worthwhile):
                 raise
         # The winner of a deadlock needs a moment, or the same two meet again.
         await asyncio.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311
@@ -190,15 +192,15 @@ class PostgresDatabase:
             async with _acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
                 return await _ConnectionStatements(connection, self._inserts).fetch_one(sql, *args)
 
-        return await _persistently(attempt)
+        return await _persistently(attempt, reads=True)
 
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
-        lost = Unavailable if postgres_sql.only_reads(sql) else OutcomeUnknown
-        return await self._alone(lambda statements: statements.fetch_one(sql, *args), lost)
+        reads = postgres_sql.only_reads(sql)
+        return await self._alone(lambda statements: statements.fetch_one(sql, *args), reads=reads)
 
     async def fetch_all(self, sql: str, *args: Any) -> list[Row]:
-        lost = Unavailable if postgres_sql.only_reads(sql) else OutcomeUnknown
-        return await self._alone(lambda statements: statements.fetch_all(sql, *args), lost)
+        reads = postgres_sql.only_reads(sql)
+        return await self._alone(lambda statements: statements.fetch_all(sql, *args), reads=reads)
 
     async def execute(self, sql: str, *args: Any) -> int:
         return await self._alone(lambda statements: statements.execute(sql, *args))
@@ -213,16 +215,15 @@ class PostgresDatabase:
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         await self._alone(lambda statements: statements.copy_in(table, columns, rows))
 
-    async def _alone(
-        self, run: Callable[[_ConnectionStatements], Awaitable[T]], lost: type[Unavailable] = OutcomeUnknown
-    ) -> T:
+    async def _alone(self, run: Callable[[_ConnectionStatements], Awaitable[T]], *, reads: bool = False) -> T:
         """One statement outside a transaction: the server commits it before it answers."""
+        lost = Unavailable if reads else OutcomeUnknown
 
         async def attempt() -> T:
             async with _acquired(self._pool, _ACQUIRE_SECONDS) as connection:
                 return await run(_ConnectionStatements(connection, self._inserts, lost))
 
-        return await _persistently(attempt)
+        return await _persistently(attempt, reads=reads)
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         async def attempt() -> T:

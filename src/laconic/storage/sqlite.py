@@ -46,7 +46,7 @@ _CACHE_KIB = 8_192
 _WAL_LIMIT_BYTES = 64 * 1024 * 1024
 _OPTIMIZE_SECONDS = 60.0
 # Rows in one INSERT: large ones amortise, and each size is one statement for SQLite to remember.
-_INSERT_SIZES = (128, 16, 1)
+_INSERT_SIZES = (256, 32, 4, 1)
 
 _UNIQUE_CODES = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY}
 _OUT_OF_REACH = (

@@ -149,6 +149,9 @@ class Connection(HttpToolsProtocol):
                 value = b",".join(part for part in value.split(b",") if part.strip().lower() != b"upgrade")
             if name.lower() != b"upgrade":
                 lines.append(b"%b: %b" % (name, value))
+        # A new parser, for one that has read "close" reads no more.
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
         self.data_received(b"\r\n".join(lines) + b"\r\n\r\n" + behind)
 
     def eof_received(self) -> bool:  # type: ignore[override]

@@ -173,6 +173,11 @@ def require_code(code: str) -> str:
     return code
 
 
+def check_domain(services: Services, domain: str | None) -> None:
+    if domain is not None and services.hosts.known(domain) != DEFAULT_DOMAIN_ID:
+        raise ChoiceRefused("domain", "There is no such domain.")
+
+
 class LinkRoutes:
     """The handlers, with what they need."""
 
@@ -187,7 +192,7 @@ class LinkRoutes:
         require_json(request)
         body = await read_body(request)
         asked = model_from_json(LinkRequest, body)
-        self._check_domain(asked.domain)
+        check_domain(self._services, asked.domain)
         key = request.headers.get("idempotency-key")
         if key is not None:
             answer = await create_once(
@@ -196,10 +201,6 @@ class LinkRoutes:
             return answer_response(answer)
         created = await self._services.creator.create(actor.workspace_id, actor.user_id, asked.draft())
         return json_response(created_json(created, self._base_url), 200 if created.existing else 201)
-
-    def _check_domain(self, domain: str | None) -> None:
-        if domain is not None and self._services.hosts.known(domain) != DEFAULT_DOMAIN_ID:
-            raise ChoiceRefused("domain", "There is no such domain.")
 
     async def page(
         self,
@@ -296,9 +297,7 @@ class LinkRoutes:
     async def _change_once(
         self, actor: Actor, key: str, request: bytes, work: Any, changed: list[Link]
     ) -> Response:
-        answer = await self._services.changer.persistently(
-            lambda: self._services.once.run(actor.workspace_id, key, request, work)
-        )
+        answer = await self._services.once.run(actor.workspace_id, key, request, work)
         for link in changed:
             self._services.changer.tell_cache(link)
         return answer_response(answer)

@@ -48,7 +48,8 @@ class ArraySplitter:
     """The elements of a JSON array, each as soon as it is whole. After bad syntax nothing more can be read."""
 
     def __init__(self) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        # Bytes that are no UTF-8 come through as they are: the element that has them is refused, and no other.
+        self._decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
         self._scan = json.JSONDecoder().raw_decode
         self._text = ""
         self._state = "before"
@@ -112,5 +113,5 @@ class ArraySplitter:
             # A number may go on in the next chunk; everything else is passed to the caller then.
             return None
         self._state = "behind item"
-        item = self._text[start:end].encode("utf-8", "replace")
+        item = self._text[start:end].encode("utf-8", "surrogateescape")
         return end, item if len(item) <= LARGEST_ITEM else _TOO_LARGE

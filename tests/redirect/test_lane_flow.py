@@ -1,0 +1,426 @@
+"""Connections over time: slow, idle, half-closed and greedy clients, a stop with answers queued, a disk that refuses.
+
+Time is the lane's own clock, turned by hand; nothing here sleeps.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from laconic.redirect.lane import LaneProtocol
+from tests.clicks.records import largest_file
+from tests.redirect.raw_http import Client, let_the_server_read, request, until
+from tests.redirect.serving import Site, open_site
+
+pytestmark = pytest.mark.anyio
+
+
+class _Gated:
+    """An application that answers when it is told to, and knows who has gone away."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.started = 0
+        self.gone = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.started += 1
+        if scope["path"] == "/body":
+            message = await receive()
+            while message["type"] == "http.request" and message["more_body"]:
+                message = await receive()
+            if message["type"] == "http.disconnect":
+                self.gone += 1
+                return
+        if scope["path"] == "/watch":
+            await receive()
+            self.gone += (await receive())["type"] == "http.disconnect"
+            return
+        await self.gate.wait()
+        body = b"x" * (100_000 if scope["path"] == "/large" else 2)
+        headers = [(b"content-length", b"%d" % len(body))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+@pytest.fixture
+async def gated() -> _Gated:
+    return _Gated()
+
+
+@pytest.fixture
+async def slow_site(tmp_path: Path, gated: _Gated) -> AsyncIterator[Site]:
+    """The lane in front of an application that takes its time."""
+    async with open_site(tmp_path / "slow", app=gated) as site:
+        yield site
+        gated.gate.set()
+
+
+def _is_open(client: Client, site: Site) -> bool:
+    connections = site.running.server.server_state.connections
+    return any(
+        connection.client == client.address
+        for connection in connections
+        if isinstance(connection, LaneProtocol)
+    )
+
+
+# Slow heads.
+
+
+@pytest.mark.parametrize("sent", [b"", b"G", request("/x")[:-1], b"\r\n"])
+async def test_a_head_that_does_not_come_in_ten_seconds_is_not_waited_for(
+    own_site: Site, sent: bytes
+) -> None:
+    """From nothing at all to all but the last byte."""
+    async with await own_site.connect() as client:
+        await client.send(sent)
+        await own_site.running.connection_of(client)
+        await let_the_server_read()
+        own_site.pass_seconds(10)
+        assert _is_open(client, own_site)
+        own_site.pass_seconds(1)
+        answer = await client.answer()
+        assert answer.status == 408
+        assert answer.is_last
+        assert await client.rest() == b""
+
+
+async def test_a_head_that_comes_byte_by_byte_gains_no_time(own_site: Site) -> None:
+    """Ten seconds for all of it, however it is cut."""
+    async with await own_site.connect() as client:
+        for byte in request("/x")[:12]:
+            await client.send(bytes([byte]))
+            await let_the_server_read()
+            own_site.pass_seconds(1)
+        assert (await client.answer()).status == 408
+
+
+async def test_a_slow_head_on_a_connection_that_was_used_is_cut_too(own_site: Site) -> None:
+    """Each head has its own ten seconds."""
+    await own_site.add("used")
+    async with await own_site.connect() as client:
+        await client.ask(request("/used"))
+        own_site.pass_seconds(9)
+        await client.send(request("/used")[:20])
+        await let_the_server_read()
+        own_site.pass_seconds(9)
+        assert _is_open(client, own_site)
+        own_site.pass_seconds(2)
+        assert (await client.answer()).status == 408
+
+
+# Idle connections.
+
+
+@pytest.mark.parametrize("path", ["/idle", "/miss", "/live", "/nobody"])
+async def test_an_idle_connection_is_closed(own_site: Site, path: str) -> None:
+    """After 75 seconds, whoever answered on it last; without a word, for nothing was asked."""
+    await own_site.add("idle")
+    await own_site.add("miss", warm=False)
+    async with await own_site.connect() as client:
+        await client.ask(request(path))
+        own_site.pass_seconds(75)
+        assert _is_open(client, own_site)
+        own_site.pass_seconds(1)
+        assert await client.rest() == b""
+
+
+async def test_a_busy_connection_is_not_idle(slow_site: Site, gated: _Gated) -> None:
+    """An answer may take as long as it takes; the idle time begins behind it."""
+    async with await slow_site.connect() as client:
+        await client.send(request("/slow"))
+        await until(lambda: gated.started == 1)
+        for _ in range(5):
+            slow_site.pass_seconds(50)
+        gated.gate.set()
+        assert (await client.answer()).status == 200
+        slow_site.pass_seconds(70)
+        assert (await client.ask(request("/again"))).status == 200
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(slow_site: Site, gated: _Gated) -> None:
+    """The application is told, and the client gets 408 after 75 seconds without a byte."""
+    async with await slow_site.connect() as client:
+        await client.send(request("/body", "Content-Length: 10", method="POST") + b"12345")
+        await until(lambda: gated.started == 1)
+        slow_site.pass_seconds(70)
+        await client.send(b"6")
+        await let_the_server_read()
+        slow_site.pass_seconds(70)
+        assert _is_open(client, slow_site)
+        slow_site.pass_seconds(6)
+        assert (await client.answer()).status == 408
+        assert await client.rest() == b""
+    await until(lambda: gated.gone == 1)
+
+
+# Clients that go.
+
+
+async def test_half_a_request_and_then_the_end_is_no_request(site: Site) -> None:
+    """No answer, no click, no complaint."""
+    link_id = await site.add("half1")
+    data = request("/half1", "Content-Length: 3") + b"ab"
+    for cut in (1, 10, len(request("/half1")) - 3):
+        async with await site.connect() as client:
+            await client.send(data[:cut])
+            client.finish_sending()
+            assert await client.rest() == b""
+    assert site.clicks(link_id) == []
+
+
+@pytest.mark.parametrize("warm", [True, False])
+async def test_a_half_closed_client_gets_its_answers(site: Site, warm: bool) -> None:
+    """It has said all it wanted and waits: all answers come, and then the end."""
+    code = site.new_code()
+    link_id = await site.add(code, warm=warm)
+    for count in (1, 3, 200):
+        async with await site.connect() as client:
+            await client.send(request(f"/{code}") * count)
+            client.finish_sending()
+            assert {answer.location for answer in await client.answers(count)} == {
+                f"https://example.com/{code}"
+            }
+            assert await client.rest() == b""
+    assert len(site.clicks(link_id)) == 204
+
+
+@pytest.mark.parametrize("count", [1, 3])
+async def test_a_half_closed_client_may_wait_long(slow_site: Site, gated: _Gated, count: int) -> None:
+    """The application begins after the client's last word; the last answer says that it is the last."""
+    async with await slow_site.connect() as client:
+        await client.send(request("/slow") * count)
+        client.finish_sending()
+        connection = await slow_site.running.connection_of(client)
+        await until(lambda: connection.is_closing or len(connection.pipeline) == count - 1)
+        await let_the_server_read()
+        gated.gate.set()
+        answers = await client.answers(count)
+        assert [answer.status for answer in answers] == [200] * count
+        assert await client.rest() == b""
+
+
+async def test_a_half_closed_client_that_owes_a_body_is_cut(slow_site: Site, gated: _Gated) -> None:
+    """The rest will never come; the application learns it."""
+    async with await slow_site.connect() as client:
+        await client.send(request("/body", "Content-Length: 10", method="POST") + b"12345")
+        await until(lambda: gated.started == 1)
+        client.finish_sending()
+        assert await client.rest() == b""
+    await until(lambda: gated.gone == 1)
+
+
+async def test_the_application_learns_that_its_client_has_gone(slow_site: Site, gated: _Gated) -> None:
+    """Also when other requests wait behind it, which plain uvicorn forgets."""
+    client = await slow_site.connect()
+    await client.send(request("/watch") + request("/slow") * 3)
+    connection = await slow_site.running.connection_of(client)
+    await until(lambda: len(connection.pipeline) == 3)
+    connection.transport.abort()
+    await until(lambda: gated.gone == 1)
+    assert gated.started == 1
+    client.close()
+
+
+# Clients that do not read.
+
+
+async def test_a_client_that_never_reads_costs_little(own_site: Site) -> None:
+    """It pipelines thousands of requests for a long answer: the server stops reading, and holds next to nothing."""
+    link_id = await own_site.add("greedy", original_url="https://example.com/" + "x" * 1_900)
+    count = 20_000
+    async with await own_site.connect(receive_buffer=4_096) as client:
+        sending = asyncio.create_task(client.send(request("/greedy") * count))
+        connection = await own_site.running.connection_of(client)
+        most = 0
+
+        def is_stuck() -> bool:
+            nonlocal most
+            held = connection.transport.get_write_buffer_size() + len(connection.unread)
+            most = max(most, held + 2_200 * len(own_site.lane.answers))
+            return connection.flow.write_paused and connection.flow.read_paused
+
+        await until(is_stuck)
+        for _ in range(50):
+            await let_the_server_read()
+            is_stuck()
+        assert own_site.lane.answered < count
+        # A slice of requests and what one read brings, of 40 MB of answers.
+        assert most < 2_000_000
+        for _ in range(count):
+            assert (await client.answer()).status == 302
+        await sending
+    assert len(own_site.clicks(link_id)) == count
+
+
+async def test_a_client_that_never_reads_does_not_fill_the_line(slow_site: Site, gated: _Gated) -> None:
+    """The same with requests for the application: few wait in line, and all are answered in the end."""
+    count = 3_000
+    async with await slow_site.connect(receive_buffer=4_096) as client:
+        sending = asyncio.create_task(client.send(request("/slow") * count))
+        connection = await slow_site.running.connection_of(client)
+        await until(lambda: connection.flow.read_paused)
+        gated.gate.set()
+        longest = 0
+        for _ in range(count):
+            longest = max(longest, len(connection.pipeline))
+            assert (await client.answer()).status == 200
+        await sending
+        assert longest < 500
+        assert gated.started == count
+
+
+async def test_a_client_that_reads_slowly_gets_large_answers(slow_site: Site, gated: _Gated) -> None:
+    """Back-pressure in the middle of an answer does not lose what is pipelined behind it."""
+    gated.gate.set()
+    await slow_site.add("tiny")
+    async with await slow_site.connect(receive_buffer=4_096) as client:
+        await client.send(request("/large") + request("/tiny") + request("/large") + request("/tiny"))
+        sizes = [len(answer.body) for answer in await client.answers(4)]
+    assert sizes == [100_000, 2, 100_000, 2]
+
+
+async def test_a_client_that_takes_nothing_for_a_minute_is_dropped(own_site: Site) -> None:
+    """Closing would wait for it for ever; one that takes a little now and then is kept."""
+    await own_site.add("stuck", original_url="https://example.com/" + "x" * 1_900)
+    async with await own_site.connect(receive_buffer=4_096) as client:
+        sending = asyncio.create_task(client.send(request("/stuck") * 20_000))
+        connection = await own_site.running.connection_of(client)
+        await until(lambda: connection.flow.write_paused)
+        for _ in range(4):
+            own_site.pass_seconds(40)
+            await client.answers(200)
+            await let_the_server_read()
+        assert _is_open(client, own_site)
+        await until(lambda: connection.flow.write_paused)
+        for _ in range(5):
+            own_site.pass_seconds(31)
+            await let_the_server_read()
+        assert not _is_open(client, own_site)
+        await client.rest()
+        await asyncio.gather(sending, return_exceptions=True)
+
+
+async def test_a_closed_connection_whose_end_is_not_read_is_dropped(own_site: Site) -> None:
+    """The last answers wait in the server's memory: no longer than a minute."""
+    await own_site.add("stuck2", original_url="https://example.com/" + "x" * 1_900)
+    async with await own_site.connect(receive_buffer=4_096) as client:
+        sending = asyncio.create_task(client.send(request("/stuck2") * 5_000 + b"garbage\r\n"))
+        connection = await own_site.running.connection_of(client)
+        await until(lambda: connection.flow.write_paused)
+        connection.transport.close()
+        assert _is_open(client, own_site)
+        for _ in range(4):
+            own_site.pass_seconds(31)
+            await let_the_server_read()
+        assert not _is_open(client, own_site)
+        await asyncio.gather(sending, return_exceptions=True)
+
+
+# The end of the server.
+
+
+async def test_answers_that_are_queued_go_out_when_the_server_stops(own_site: Site) -> None:
+    """All of the tick's, and the last one of each connection says that it is the last."""
+    link_id = await own_site.add("queued")
+    clients = [await own_site.connect() for _ in range(3)]
+    connections = [await own_site.running.connection_of(client) for client in clients]
+    for connection in connections:
+        connection.data_received(request("/queued") * 5)
+    assert len(own_site.lane.answers) == 15
+    for connection in connections:
+        connection.shutdown()
+    for client in clients:
+        answers = await client.answers(5)
+        assert [answer.is_last for answer in answers] == [False] * 4 + [True]
+        assert await client.rest() == b""
+        client.close()
+    assert len(own_site.clicks(link_id)) == 15
+
+
+async def test_what_the_application_works_on_is_answered_when_the_server_stops(
+    slow_site: Site, gated: _Gated
+) -> None:
+    """With `Connection: close` on the last of a line; idle connections are closed at once."""
+    idle, busy = await slow_site.connect(), await slow_site.connect()
+    await slow_site.running.connection_of(idle)
+    await busy.send(request("/slow") * 2)
+    connection = await slow_site.running.connection_of(busy)
+    await until(lambda: len(connection.pipeline) == 1)
+    stopping = asyncio.create_task(slow_site.running.stop())
+    assert await idle.rest() == b""
+    # What is asked for after the stop is not answered.
+    await busy.send(request("/slow"))
+    await let_the_server_read()
+    gated.gate.set()
+    assert [answer.is_last for answer in await busy.answers(2)] == [False, True]
+    assert await busy.rest() == b""
+    await stopping
+    assert gated.started == 2
+    idle.close()
+    busy.close()
+
+
+async def test_a_request_that_still_comes_in_is_answered_and_ends_the_connection(own_site: Site) -> None:
+    """A connection that was accepted in the very moment of the stop."""
+    link_id = await own_site.add("late")
+    async with await own_site.connect() as client:
+        await own_site.running.connection_of(client)
+        own_site.lane.stop()
+        answer = await client.ask(request("/late"))
+        assert (answer.status, answer.is_last) == (302, True)
+        assert await client.rest() == b""
+    assert len(own_site.clicks(link_id)) == 1
+
+
+async def test_a_client_that_never_reads_does_not_hold_up_the_stop(own_site: Site) -> None:
+    """Its connection is closed like any other; the server ends in its time."""
+    await own_site.add("holdup", original_url="https://example.com/" + "x" * 1_900)
+    async with await own_site.connect(receive_buffer=4_096) as client:
+        sending = asyncio.create_task(client.send(request("/holdup") * 5_000))
+        connection = await own_site.running.connection_of(client)
+        await until(lambda: connection.flow.write_paused)
+        connection.shutdown()
+        assert connection.transport.is_closing()
+        assert connection.unread == b""
+        connection.transport.abort()
+        await asyncio.gather(sending, return_exceptions=True)
+
+
+# A disk that refuses.
+
+
+async def test_redirects_go_on_when_the_journal_cannot_be_written(own_site: Site) -> None:
+    """Every answer goes out, by lane and endpoint; the clicks missed are counted; then all is as before."""
+    link_id = await own_site.add("disk1")
+    await own_site.add("disk2", warm=False)
+    async with await own_site.connect() as client:
+        assert (await client.ask(request("/disk1"))).status == 302
+        with largest_file(100):
+            await client.send(request("/disk1") * 5)
+            assert [answer.status for answer in await client.answers(5)] == [302] * 5
+            assert (await client.ask(request("/disk2", "Content-Length: 0"))).status == 302
+        assert own_site.journal.missed == 6
+        assert (await client.ask(request("/disk1"))).status == 302
+    assert own_site.journal.missed == 6
+    assert len(own_site.clicks(link_id)) == 2
+
+
+async def test_a_write_that_is_cut_short_loses_no_answer(own_site: Site) -> None:
+    """Half of a tick's clicks are on disk, all of its answers go out."""
+    link_id = await own_site.add("short1")
+    async with await own_site.connect() as client:
+        await client.ask(request("/short1"))
+        size = 32 + 40 + len(b"127.0.0.1")
+        with largest_file(size + 100):
+            await client.send(request("/short1") * 10)
+            assert len(await client.answers(10)) == 10
+        assert 0 < own_site.journal.missed < 10
+        counted = 11 - own_site.journal.missed
+        assert len(own_site.clicks(link_id)) == counted
+        await client.ask(request("/short1"))
+        assert len(own_site.clicks(link_id)) == counted + 1

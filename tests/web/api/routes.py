@@ -1,0 +1,36 @@
+"""Every route of the API that needs an actor: what it takes to call it, and which scope it asks for."""
+
+from typing import Any
+
+import httpx
+
+URLS = "/api/v1/urls"
+_URL = {"original_url": "https://example.com/"}
+_LINE = b'{"original_url":"https://example.com/"}'
+
+# (method, path, options of the request, scope)
+ROUTES: list[tuple[str, str, dict[str, Any], str]] = [
+    ("POST", "/shorten", {"json": {"url": "https://example.com/"}}, "links:create"),
+    ("POST", URLS, {"json": _URL}, "links:create"),
+    ("GET", "/api/v1/codes/free1", {}, "links:create"),
+    ("GET", URLS, {}, "links:read"),
+    ("GET", f"{URLS}/{{code}}", {}, "links:read"),
+    ("GET", f"{URLS}/{{code}}/stats", {}, "links:read"),
+    ("GET", f"{URLS}/{{code}}/qr", {}, "links:read"),
+    ("GET", "/stats/{code}", {}, "links:read"),
+    ("PATCH", f"{URLS}/{{code}}", {"json": {"title": "x"}}, "links:write"),
+    ("DELETE", f"{URLS}/{{code}}", {}, "links:write"),
+    (
+        "POST",
+        f"{URLS}/bulk",
+        {"content": _LINE, "headers": {"content-type": "application/x-ndjson"}},
+        "links:write",
+    ),
+]
+
+
+async def call(
+    client: httpx.AsyncClient, route: tuple[str, str, dict[str, Any], str], code: str = "nothere"
+) -> httpx.Response:
+    method, path, options, _ = route
+    return await client.request(method, path.format(code=code), **options)
