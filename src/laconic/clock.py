@@ -7,6 +7,7 @@ costs nothing, and there is no time zone to get wrong.
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
+from functools import lru_cache
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
@@ -35,7 +36,14 @@ def monotonic() -> float:
 
 def to_rfc3339(moment: int) -> str:
     """2026-11-15T19:54:00.123456Z; the fraction is left out when it is zero."""
-    return (_EPOCH + timedelta(microseconds=moment)).isoformat().removesuffix("+00:00") + "Z"
+    second, fraction = divmod(moment, SECOND)
+    return f"{_second_text(second)}.{fraction:06d}Z" if fraction else f"{_second_text(second)}Z"
+
+
+@lru_cache(maxsize=4096)
+def _second_text(second: int) -> str:
+    """Many moments that are shown together lie in few seconds."""
+    return (_EPOCH + timedelta(seconds=second)).isoformat().removesuffix("+00:00")
 
 
 def to_http_date(moment: int) -> str:

@@ -83,7 +83,7 @@ def _duration(value: str) -> int:
 
 def _rate(value: str) -> Rate:
     match = re.fullmatch(r"(\d{1,6})/s(?: burst (\d{1,6}))?", value)
-    if not match or int(match[1]) == 0:
+    if not match or 0 in (int(match[1]), int(match[2] or 1)):
         raise ValueError("a rate such as '10/s burst 20'")
     return Rate(float(match[1]), int(match[2] or match[1]))
 
@@ -98,15 +98,17 @@ def _networks(value: str) -> tuple[str, ...]:
     return networks
 
 
+# A name in another script is given as browsers send it, in ASCII (xn--...).
+_NETLOC = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
+
+
 def _base_url(value: str) -> str:
-    parts = urlsplit(value)
-    if (
-        parts.scheme not in ("http", "https")
-        or not parts.hostname
-        or parts.query
-        or parts.fragment
-        or parts.username
-    ):
+    try:
+        parts = urlsplit(value)
+        is_address = _NETLOC.fullmatch(parts.netloc) and parts.port != 0
+    except ValueError:
+        raise ValueError("the address people use, such as https://example.com") from None
+    if parts.scheme not in ("http", "https") or not is_address or parts.query or parts.fragment:
         raise ValueError("the address people use, such as https://example.com")
     if parts.path not in ("", "/"):
         raise ValueError("an address without a path, such as https://example.com")
@@ -282,5 +284,5 @@ def _as_text(value: Any) -> str:
 
 
 def _unknown(name: str, where: str = "") -> SettingInvalid:
-    nearest = difflib.get_close_matches(name, NAMES, n=1, cutoff=0.0)
+    nearest = difflib.get_close_matches(name.upper(), NAMES, n=1, cutoff=0.0)
     return SettingInvalid(f"There is no setting {where or name}. Did you mean {nearest[0]}?")

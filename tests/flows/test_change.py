@@ -1,10 +1,13 @@
 """Editing, disabling and deleting links: PATCH and DELETE /api/v1/urls/{code}."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.flows.server import LaconicServer
 from tests.flows.talk import JSON, URLS, fields_of, make, make_code, problem, read, target
 
 
@@ -136,3 +139,36 @@ def test_edited_link_no_longer_stands_for_its_old_url(api: httpx.Client) -> None
             api.patch(f"{URLS}/{code}", json=change)
     assert api.post(URLS, json={"original_url": url, "reuse": True}).status_code == 201
     assert len(seen) == 3
+
+
+def test_p4_worker_that_answered_never_uses_the_old_target(server: LaconicServer, api: httpx.Client) -> None:
+    """Two hundred edits of a link that is visited all the while: whoever asks after an answer gets the new target."""
+    code = make_code(api, "https://example.com/0")
+    newest = 0
+    visits = 0
+    done = threading.Event()
+
+    def visit() -> None:
+        nonlocal visits
+        with server.client() as visitor:
+            while not done.is_set():
+                least = newest
+                seen = int(target(visitor, code).rpartition("/")[2])
+                assert seen >= least, "an old target after the answer"
+                visits += 1
+
+    with ThreadPoolExecutor(3) as pool:
+        visitors = [pool.submit(visit) for _ in range(3)]
+        try:
+            for number in range(1, 201):
+                changed = api.patch(f"{URLS}/{code}", json={"original_url": f"https://example.com/{number}"})
+                assert changed.status_code == 200
+                newest = number
+                assert target(api, code) == f"https://example.com/{number}"
+        finally:
+            done.set()
+        for visitor in visitors:
+            visitor.result()
+    assert visits > 0
+    api.delete(f"{URLS}/{code}")
+    problem(api.get(f"/{code}"), 410, "link_deleted")

@@ -25,6 +25,7 @@ from laconic.errors import CannotStart, LaconicError
 from laconic.logs import set_up_logs
 from laconic.serve.background import run_ingest, run_upkeep
 from laconic.serve.children import Lifeline, Report, read_reports
+from laconic.serve.import_worker import make_desk, run_import_worker
 from laconic.serve.web_worker import run_web_worker
 from laconic.settings import Settings
 
@@ -246,8 +247,10 @@ class Supervisor:
 def _children(settings: Settings, role: Role, listeners: Sequence[socket.socket]) -> list[_Child]:
     children = []
     if role in ("all", "web"):
+        orders, desk = make_desk()
         for number, listener in enumerate(listeners, start=1):
-            children.append(_Child(f"web {number}", _web(settings, listener), listener))
+            children.append(_Child(f"web {number}", _web(settings, listener, orders), listener))
+        children.append(_Child("imports", lambda lifeline: run_import_worker(settings, desk, lifeline)))
         ingest = _Child("ingest", lambda lifeline: run_ingest(settings, lifeline), is_ingest=True)
         children.append(ingest)
     if role in ("all", "background"):
@@ -255,8 +258,8 @@ def _children(settings: Settings, role: Role, listeners: Sequence[socket.socket]
     return children
 
 
-def _web(settings: Settings, listener: socket.socket) -> Run:
-    return lambda lifeline: run_web_worker(settings, listener, lifeline)
+def _web(settings: Settings, listener: socket.socket, desk: socket.socket) -> Run:
+    return lambda lifeline: run_web_worker(settings, listener, desk, lifeline)
 
 
 def _ended_processes() -> Iterator[tuple[int, int]]:

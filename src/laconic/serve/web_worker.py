@@ -16,7 +16,9 @@ from laconic.clicks.journal import Journal
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.lane import Lane, lane_protocol
 from laconic.serve.children import Lifeline
+from laconic.serve.import_worker import RemoteImports
 from laconic.settings import Settings
+from laconic.web.api.imports import Imports
 from laconic.web.app import App
 from laconic.wiring import Services, open_services
 
@@ -28,7 +30,7 @@ _DRAIN_SECONDS = 6
 _NOTICE_SECONDS = 0.3
 _SYNC_SECONDS = 0.1
 # How long a thread may keep the interpreter's lock while the loop wants it; Python's default is 5 ms.
-_SWITCH_SECONDS = 0.0005
+_SWITCH_SECONDS = 0.0001
 
 
 class _Server(uvicorn.Server):
@@ -47,7 +49,10 @@ class _Server(uvicorn.Server):
         self._on_started()
 
 
-async def run_web_worker(settings: Settings, listener: socket.socket, lifeline: Lifeline) -> None:
+async def run_web_worker(
+    settings: Settings, listener: socket.socket, desk: socket.socket | None, lifeline: Lifeline
+) -> None:
+    """`desk` is where imports are handed over; without one they are carried out here."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     # The default collects after 700 new objects and so again and again while a bulk import is under way, though
     # nothing here makes cycles in numbers: 7 % of its time, and pauses that redirects would feel (measured).
@@ -57,7 +62,7 @@ async def run_web_worker(settings: Settings, listener: socket.socket, lifeline: 
     async with open_services(settings) as services:
         journal = Journal(settings.journal_folder)
         try:
-            await _answer(services, journal, listener, lifeline)
+            await _answer(services, journal, listener, RemoteImports(desk) if desk else None, lifeline)
         finally:
             journal.close()
 
@@ -67,10 +72,16 @@ def _is_no_cancellation(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
-async def _answer(services: Services, journal: Journal, listener: socket.socket, lifeline: Lifeline) -> None:
+async def _answer(
+    services: Services,
+    journal: Journal,
+    listener: socket.socket,
+    imports: Imports | None,
+    lifeline: Lifeline,
+) -> None:
     proxies = TrustedProxies(services.settings.trusted_proxies)
     lane = Lane(services.cache, services.hosts, journal, proxies)
-    app = App(services, journal)
+    app = App(services, journal, imports)
     server = _Server(
         uvicorn.Config(
             app,

@@ -17,6 +17,7 @@ from laconic.redirect.endpoint import RedirectEndpoint
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bulk import BulkRoutes
+from laconic.web.api.imports import Imports, LocalImports
 from laconic.web.api.links import LinkRoutes
 from laconic.web.api.problems import (
     INTERNAL,
@@ -48,12 +49,13 @@ Handler = Callable[[Request], Awaitable[Response]]
 class App:
     """The ASGI application of a web worker."""
 
-    def __init__(self, services: Services, journal: Journal) -> None:
+    def __init__(self, services: Services, journal: Journal, imports: Imports | None = None) -> None:
         settings = services.settings
         gate = Gate(settings, services.workspaces, services.api_keys)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
+        bulk = BulkRoutes(gate, imports or LocalImports(services))
         self.health = HealthRoutes(services)
-        self._framework = make_framework(services, gate, [links, shorten, self.health])
+        self._framework = make_framework(services, gate, [bulk, links, shorten, self.health])
         # What programs call thousands of times a second goes to its handler straight: the framework knows
         # these routes too and describes them, but finding them takes it 120 of 200 us (measured).
         self._direct: dict[tuple[str, str], Handler] = {
@@ -110,7 +112,6 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
         redirect_slashes=False,
     )
     routes: list[Routes] = [
-        BulkRoutes(services, gate),
         *shared,
         QrRoutes(services, gate, painter),
         HomeRoutes(services, gate, painter),

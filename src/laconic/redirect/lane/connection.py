@@ -118,7 +118,10 @@ class Connection(HttpToolsProtocol):
 
     def is_choked(self) -> bool:
         """Reading on while the client does not read, or while others wait, would pile up answers without end."""
-        return self.flow.write_paused or bool(self.pipeline) or self.final is not None
+        if self.final is not None or self.pipeline:
+            return True
+        # A body is read on, and bounded, by whoever asked for it: many clients read nothing before all is sent.
+        return self.flow.write_paused and not self.body_since
 
     def feed_unread(self) -> None:
         """What was read and left aside when the connection was choked."""
@@ -201,6 +204,8 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if not self.answered_here:
             self.body_since = 0.0
+            if self.flow.write_paused:
+                self.flow.pause_reading()
             super().on_message_complete()
 
     # What the application answers.
@@ -268,7 +273,8 @@ class Connection(HttpToolsProtocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         self.stuck_bytes = -1
-        self.flow.pause_reading()
+        if self.is_choked():
+            self.flow.pause_reading()
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -276,7 +282,7 @@ class Connection(HttpToolsProtocol):
 
     def close_if_overdue(self, second: float) -> None:
         """Called once a second, with the second."""
-        if self.flow.write_paused or self.transport.is_closing():
+        if self.transport.is_closing() or (self.flow.write_paused and not self._is_sending(second)):
             self._abort_if_stuck(second)
         elif self._is_busy():
             self.idle_since = second
@@ -287,6 +293,10 @@ class Connection(HttpToolsProtocol):
                 self.refuse(_TOO_SLOW)
         elif second - self.idle_since > _IDLE_SECONDS:
             self.transport.close()
+
+    def _is_sending(self, second: float) -> bool:
+        """Does the client send a body at this time? Then it may well read later."""
+        return bool(self.body_since) and second - self.body_since < _STUCK_SECONDS
 
     def _abort_if_stuck(self, second: float) -> None:
         """A client that takes nothing of what was sent to it would be kept for ever: closing waits for it."""

@@ -92,6 +92,12 @@ def document_of(error: LaconicError) -> dict[str, Any]:
     return document
 
 
+def document_line(error: LaconicError, **before: Any) -> bytes:
+    """The same as a line of NDJSON."""
+    document = {**before, **document_of(error)}
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+
+
 def _field_errors(error: LaconicError) -> list[Mapping[str, str]]:
     if isinstance(error, Problem):
         return error.errors

@@ -1,0 +1,173 @@
+"""Reading links by page."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from laconic.clock import SECOND
+from laconic.errors import ChoiceRefused
+from laconic.links.browse import Page, Query
+from laconic.links.model import LinkDraft
+from tests.links.desk import WORKSPACE, Desk
+
+
+async def page(desk: Desk, workspace_id: int = WORKSPACE, **query: Any) -> Page:
+    return await desk.browser.page(workspace_id, Query(**query))
+
+
+async def codes(desk: Desk, **query: Any) -> list[str]:
+    return [link.short_code for link in (await page(desk, **query)).links]
+
+
+async def walk(desk: Desk, **query: Any) -> list[str]:
+    """The codes of all pages."""
+    found: list[str] = []
+    while True:
+        some = await page(desk, **query)
+        found += [link.short_code for link in some.links]
+        if some.next_cursor is None:
+            return found
+        query["cursor"] = some.next_cursor
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 50])
+@pytest.mark.parametrize(
+    "sort", ["-created_at", "created_at", "-updated_at", "updated_at", "-clicks", "clicks"]
+)
+async def test_pages_add_up_to_the_whole(desk: Desk, sort: str, limit: int) -> None:
+    """Each link once, also those made or changed in the same microsecond."""
+    made = []
+    for number in range(7):
+        made.append((await desk.make(f"https://example.com/{number}")).short_code)
+        desk.clock.moment += SECOND * (number % 2)
+    found = await walk(desk, sort=sort, limit=limit)
+    assert sorted(found) == sorted(made)
+    if sort == "created_at":
+        assert found == made
+    if sort == "-created_at":
+        assert found == made[::-1]
+
+
+async def test_exact_page_has_no_next(desk: Desk) -> None:
+    """A cursor is given only when something lies behind it."""
+    for _ in range(4):
+        await desk.make()
+    assert (await page(desk, limit=4)).next_cursor is None
+    assert (await page(desk, limit=3)).next_cursor is not None
+    assert (await page(desk, workspace_id=WORKSPACE + 1)).links == []
+
+
+async def test_sorts_by_clicks(desk: Desk) -> None:
+    """Links without clicks count as zero; equals by age."""
+    made = [(await desk.make()).short_code for _ in range(3)]
+    assert await codes(desk, sort="-clicks") == made[::-1]
+    assert await codes(desk, sort="clicks") == made
+
+
+async def test_sorts_by_change(desk: Desk) -> None:
+    """The one edited last comes first."""
+    made = [(await desk.make()).short_code for _ in range(3)]
+    desk.clock.moment += SECOND
+    await desk.edit(made[1], title="x")
+    assert await codes(desk, sort="-updated_at", limit=1) == [made[1]]
+
+
+async def test_deleted_links_are_not_listed(desk: Desk) -> None:
+    """In no state."""
+    link = await desk.make()
+    await desk.delete(link.short_code)
+    for state in ("all", "active", "expired", "disabled"):
+        assert await codes(desk, state=state) == []
+
+
+async def test_states_part_the_list(desk: Desk) -> None:
+    """Active, disabled, expired before the reaper and after it: each in its own."""
+    live = (await desk.make()).short_code
+    later = (await desk.make(expires_in_hours=1)).short_code
+    disabled = (await desk.make()).short_code
+    await desk.edit(disabled, is_active=False)
+    desk.clock.moment -= 10 * SECOND
+    expired = (await desk.make(expires_in_seconds=5)).short_code
+    retired = await desk.make(expires_in_seconds=5)
+    await desk.database.execute(
+        "UPDATE short_link SET is_active = FALSE, gone_reason = 'expired' WHERE id = $1", retired.id
+    )
+    assert set(await codes(desk, state="active")) == {live, later}
+    assert set(await codes(desk, state="disabled")) == {disabled}
+    assert set(await codes(desk, state="expired")) == {expired, retired.short_code}
+    assert len(await codes(desk)) == 5
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("spring", True),
+        ("SPRING", True),
+        ("spr", True),
+        ("sale spring", True),
+        ("größe", True),
+        ("日本", True),
+        ("مرحبا", True),
+        ("shop.example", True),
+        ("Shop.Example/Path", True),
+        ("path?x=50%_y", True),
+        ("ring", False),
+        ("50%y", False),
+        ("x_50", False),
+        ("spring winter", False),
+        ("& | ! ( ) : * ' \" \\ <->", False),
+        ("NOT spring", False),
+        ("spring OR winter", False),
+        ("", True),
+        ("   ", True),
+    ],
+)
+async def test_search_means_what_it_says(desk: Desk, search: str, found: bool) -> None:
+    """The same on every engine: beginnings of words, parts of the URL, no operators."""
+    link = await desk.make(
+        "https://shop.example/path?x=50%_y", title="Spring sale", description="Volle Größe, 日本, مرحبا"
+    )
+    await desk.make("https://other.example/", title="Autumn")
+    assert (link.short_code in await codes(desk, search=search)) is found
+
+
+async def test_search_follows_edits(desk: Desk) -> None:
+    """The old words no longer find it, the new ones do; no title finds nothing."""
+    code = (await desk.make(title="Before")).short_code
+    await desk.edit(code, title="After")
+    assert await codes(desk, search="before") == []
+    assert await codes(desk, search="after") == [code]
+    await desk.edit(code, title=None)
+    assert await codes(desk, search="after") == []
+
+
+async def test_search_with_nul_is_refused(desk: Desk) -> None:
+    """As in every text."""
+    with pytest.raises(ChoiceRefused):
+        await page(desk, search="a\0b")
+
+
+async def test_times_are_a_half_open_range(desk: Desk) -> None:
+    """From this moment on, up to but without that one."""
+    start = desk.clock.moment
+    made = []
+    for _ in range(4):
+        made.append((await desk.make()).short_code)
+        desk.clock.moment += SECOND
+    found = await codes(desk, created_from=start + SECOND, created_to=start + 3 * SECOND, sort="created_at")
+    assert found == made[1:3]
+
+
+async def test_cursor_of_another_order_is_refused(desk: Desk) -> None:
+    """It would skip or repeat links without a word."""
+    await desk.creator.create_many(WORKSPACE, None, [LinkDraft("https://example.com/")] * 3)
+    cursor = (await page(desk, limit=1)).next_cursor
+    with pytest.raises(ChoiceRefused):
+        await page(desk, limit=1, cursor=cursor, sort="clicks")
+
+
+async def test_ids_grow_with_time(desk: Desk) -> None:
+    """So that equals in a list stand in the order in which they were made."""
+    links = [await desk.make() for _ in range(20)]
+    assert all(first.id < second.id for first, second in pairwise(links))
