@@ -19,7 +19,7 @@ from tests.flows.server import LaconicServer, eventually, new_postgres_database
 from tests.flows.talk import URLS, target
 
 WORKERS = 2
-VICTIMS = ["web 1", "ingest", "web 2", "upkeep", "web 1", "supervisor", "web 2", "web 1"]
+VICTIMS = ["web 1", "imports", "web 2", "ingest", "web 1", "supervisor", "imports", "web 2", "upkeep"]
 
 
 def free_port() -> int:
@@ -38,7 +38,7 @@ def run_rounds(folder: Path, database_url: str, victims: list[str], creates_betw
             creators.evidence.kills.append(victim)
         creators.wait_for(creates_between)
         evidence = creators.evidence
-    with server.start(), server.client() as client:
+    with server, server.client() as client:
         evidence.stored = stored_links(client)
         for code, url in evidence.answers[:: max(1, len(evidence.answers) // 100)]:
             assert target(client, code) == url

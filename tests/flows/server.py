@@ -8,11 +8,10 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import asyncpg
 import httpx
@@ -37,7 +36,7 @@ class LaconicServer:
         self.options = options | ({"database_url": database_url} if database_url else {})
         self._workers = workers
         self._process: subprocess.Popen[str] | None = None
-        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by stop
+        self._log = folder / "server.log"
         self.base_url = ""
         self.mode = ""
 
@@ -48,14 +47,15 @@ class LaconicServer:
         command += ["--workers", str(self._workers)]
         if "port" not in self.options:
             command += ["--port", "0"]
-        self._process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-            cwd=self.folder,
-            env=self.environment(),
-        )
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=self.folder,
+                env=self.environment(),
+            )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert line, f"the server did not start:\n{self.log()}"
@@ -97,8 +97,7 @@ class LaconicServer:
         return httpx.Client(base_url=self.base_url, timeout=PATIENCE_SECONDS, **options)
 
     def log(self) -> str:
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace")
+        return self._log.read_text(errors="replace")
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """The exit status."""
@@ -120,7 +119,6 @@ class LaconicServer:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self._log.close()
 
 
 def eventually(look: Callable[[], T | None], otherwise: str) -> T:

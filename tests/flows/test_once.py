@@ -126,11 +126,36 @@ def test_bulk_makes_nothing_twice(api: httpx.Client, key: dict[str, str]) -> Non
     assert all(len(api.get(URLS, params={"search": url}).json()["items"]) == 1 for url in urls)
 
 
-@pytest.mark.parametrize("bad", ["", "x" * 256, "tab\tinside"])
+@pytest.mark.parametrize("bad", ["", "x" * 256, "tab\tinside", "\xff" * 20_000])
 def test_key_is_short_and_printable(api: httpx.Client, bad: str) -> None:
-    """422 names the header."""
-    answer = api.post(URLS, json={"original_url": "https://a.com"}, headers={"idempotency-key": bad})
-    assert fields_of(problem(answer, 422, "invalid_request")) == ["Idempotency-Key"]
+    """422 names the header, for every write."""
+    key, code = {"idempotency-key": bad.encode("latin-1")}, make_code(api)
+    for answer in (
+        api.post(URLS, json={"original_url": "https://a.com"}, headers=key),  # type: ignore[arg-type]
+        api.post("/shorten", json={"url": "https://a.com"}, headers=key),  # type: ignore[arg-type]
+        api.post(f"{URLS}/bulk", content=b"{}", headers=NDJSON | key),  # type: ignore[arg-type]
+        api.patch(f"{URLS}/{code}", json={}, headers=key),  # type: ignore[arg-type]
+        api.delete(f"{URLS}/{code}", headers=key),  # type: ignore[arg-type]
+    ):
+        assert fields_of(problem(answer, 422, "invalid_request")) == ["Idempotency-Key"]
+
+
+def test_longest_key_serves_every_write(api: httpx.Client) -> None:
+    """255 characters, for a bulk of many lines too; its parts are no keys of others."""
+    key = {"idempotency-key": uuid.uuid4().hex.ljust(255, "k")}
+    body = "\n".join([json.dumps({"original_url": "https://a.com"})] * 20)
+    statuses = [
+        json.loads(line)["status"]
+        for line in api.post(f"{URLS}/bulk", content=body, headers=NDJSON | key).text.splitlines()
+    ]
+    assert statuses == [201] * 20
+    short = uuid.uuid4().hex
+    api.post(f"{URLS}/bulk", content=body, headers=NDJSON | {"idempotency-key": short})
+    for look_alike in (f"{short}:1", f"{short}1", short):
+        answer = api.post(
+            URLS, json={"original_url": "https://a.com"}, headers={"idempotency-key": look_alike}
+        )
+        assert answer.status_code == 201
 
 
 def test_many_at_once_with_one_key_make_one_link(server: LaconicServer, key: dict[str, str]) -> None:

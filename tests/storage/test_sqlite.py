@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from laconic.errors import Conflict, DatabaseTooNew, DataFolderInUse, Unavailable
+from laconic.errors import CannotStart, Conflict, DatabaseTooNew, DataFolderInUse, Unavailable
 from laconic.storage import folder as data_folder
 from laconic.storage.database import Statements
 from laconic.storage.folder import claim_folder
@@ -78,6 +78,15 @@ async def test_a_database_of_a_later_release_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatabaseTooNew, match="999"):
         await migrate_sqlite(tmp_path)
     assert await sqlite_schema_version(tmp_path) == 999
+
+
+async def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    """It is left as it was, and the message names the file."""
+    with contextlib.closing(apsw.Connection(str(tmp_path / "laconic.db"))) as connection:
+        connection.execute("CREATE TABLE workspace (whatever)")
+    with pytest.raises(CannotStart, match=r"laconic\.db"):
+        await migrate_sqlite(tmp_path)
+    assert ("table", "workspace", "CREATE TABLE workspace (whatever)") in _schema(tmp_path / "laconic.db")
 
 
 async def test_files_are_private(tmp_path: Path) -> None:

@@ -35,16 +35,21 @@ class Once:
         key: str,
         request: bytes,
         work: Callable[[Statements], Awaitable[Answer]],
+        *,
+        part: int | None = None,
     ) -> Answer:
-        """`request` is what must be the same when the key comes again."""
-        fingerprint = _fingerprint(key, request)
+        """`request` is what must be the same when the key comes again. Of a bulk each `part` is remembered alone."""
+        check_key(key)
+        fingerprint = _fingerprint(request)
+        # No caller's key holds this separator, so no key is taken for a part of another.
+        stored = key if part is None else f"{key}\x1f{part}"
 
         async def claim_then_work(statements: Statements) -> Answer:
-            earlier = await statements_of.claim_key(statements, workspace_id, key, fingerprint, now())
+            earlier = await statements_of.claim_key(statements, workspace_id, stored, fingerprint, now())
             if earlier is not None:
                 return _again(earlier, fingerprint)
             answer = await work(statements)
-            await statements_of.keep_answer(statements, workspace_id, key, answer.status, answer.body)
+            await statements_of.keep_answer(statements, workspace_id, stored, answer.status, answer.body)
             return answer
 
         return await self._database.transaction(claim_then_work)
@@ -55,14 +60,17 @@ class Once:
         For asking before a request is judged: what was right the first time, such as an expiry in the future, may
         be wrong by now, and the answer stays the same.
         """
-        fingerprint = _fingerprint(key, request)
+        check_key(key)
         row = await statements_of.find_answer(self._database, workspace_id, key)
-        return _again(row, fingerprint) if row is not None else None
+        return _again(row, _fingerprint(request)) if row is not None else None
 
 
-def _fingerprint(key: str, request: bytes) -> bytes:
+def check_key(key: str) -> None:
     if not 1 <= len(key) <= _LONGEST_KEY or not key.isprintable():
         raise ChoiceRefused("Idempotency-Key", f"A key has 1 to {_LONGEST_KEY} printable characters.")
+
+
+def _fingerprint(request: bytes) -> bytes:
     return hashlib.blake2b(request, digest_size=16).digest()
 
 

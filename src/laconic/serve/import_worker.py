@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 import structlog
 
 from laconic.errors import OutcomeUnknown, Unavailable
-from laconic.serve.children import Lifeline
+from laconic.serve.children import Lifeline, tune_interpreter
 from laconic.settings import Settings
 from laconic.web.api.imports import ImportOrder, LocalImports, Put
 from laconic.web.api.problems import document_line
@@ -84,8 +84,9 @@ async def _receive(reader: asyncio.StreamReader, put: Put) -> None:
 
 async def run_import_worker(settings: Settings, desk: socket.socket, lifeline: Lifeline) -> None:
     """Takes orders until told to stop; the web workers have ended by then, and with them their orders."""
-    lifeline.watch()
+    tune_interpreter()
     os.nice(_NICE)
+    lifeline.watch()
     async with open_services(settings) as services:
         imports = LocalImports(services)
         under_way: set[asyncio.Task[None]] = set()

@@ -2,10 +2,8 @@
 
 import asyncio
 import contextlib
-import gc
 import logging
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -15,7 +13,7 @@ import uvicorn
 from laconic.clicks.journal import Journal
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.lane import Lane, lane_protocol
-from laconic.serve.children import Lifeline
+from laconic.serve.children import Lifeline, tune_interpreter
 from laconic.serve.import_worker import RemoteImports
 from laconic.settings import Settings
 from laconic.web.api.imports import Imports
@@ -29,8 +27,6 @@ _DRAIN_SECONDS = 6
 # Between "not ready" and "no longer accepting", for whoever watches /ready.
 _NOTICE_SECONDS = 0.3
 _SYNC_SECONDS = 0.1
-# How long a thread may keep the interpreter's lock while the loop wants it; Python's default is 5 ms.
-_SWITCH_SECONDS = 0.0001
 
 
 class _Server(uvicorn.Server):
@@ -53,10 +49,7 @@ async def run_web_worker(
     settings: Settings, listener: socket.socket, desk: socket.socket | None, lifeline: Lifeline
 ) -> None:
     """`desk` is where imports are handed over; without one they are carried out here."""
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    # The default collects after 700 new objects and so again and again while a bulk import is under way, though
-    # nothing here makes cycles in numbers: 7 % of its time, and pauses that redirects would feel (measured).
-    gc.set_threshold(50_000, 20, 50)
+    tune_interpreter()
     logging.getLogger("uvicorn.error").addFilter(_is_no_cancellation)
     lifeline.watch()
     async with open_services(settings) as services:

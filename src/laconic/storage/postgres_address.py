@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from laconic.errors import CannotStart, Unavailable
+from laconic.errors import CannotStart, SettingInvalid, Unavailable
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class PostgresAddress:
             raise CannotStart(f"PostgreSQL at {self.name} does not let Laconic in: {error}") from error
         if isinstance(error, ValueError):
             # Not in the driver's words, which may hold a piece of the password.
-            raise CannotStart(
+            raise SettingInvalid(
                 "The PostgreSQL URL cannot be read. It looks like postgresql://user:password@host:5432/database;"
                 " special characters in the password are percent-encoded (@ as %40)."
             ) from None

@@ -363,7 +363,12 @@ def _migrate_files(folder: Path) -> list[str]:
     for file, migrations in _FILES.values():
         with _translated(), contextlib.closing(_connect(folder / file, read_only=False)) as connection:
             (folder / file).chmod(0o600)
-            applied += migrate_file(connection, migrations)
+            try:
+                applied += migrate_file(connection, migrations)
+            except apsw.SQLError as error:
+                raise CannotStart(
+                    f"{folder / file} cannot be brought to this release's schema: {error}. Is it Laconic's?"
+                ) from error
     return applied
 
 

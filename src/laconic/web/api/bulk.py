@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from laconic.links.once import check_key
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import media_type
 from laconic.web.api.imports import Form, ImportOrder, Imports
@@ -38,6 +39,8 @@ class BulkRoutes:
         if form is None:
             raise Problem(WRONG_TYPE, "Send application/x-ndjson, or a JSON array as application/json.")
         key = request.headers.get("idempotency-key")
+        if key is not None:
+            check_key(key)
         return _BulkResponse(self._imports, ImportOrder(actor.workspace_id, actor.user_id, key, form))
 
     def router(self) -> APIRouter:

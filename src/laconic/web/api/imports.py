@@ -121,7 +121,8 @@ class _Import:
     async def _make(self, first: int, lines: list[bytes]) -> list[bytes]:
         results: list[Any] = [self._draft_from(line) for line in lines]
         drafts = [result for result in results if isinstance(result, LinkDraft)]
-        if self._order.idempotency_key is None:
+        key = self._order.idempotency_key
+        if key is None:
             made = iter(
                 await self._services.creator.create_many(
                     self._order.workspace_id, self._order.user_id, drafts
@@ -130,7 +131,7 @@ class _Import:
             outcomes = [next(made) if isinstance(result, LinkDraft) else result for result in results]
         else:
             outcomes = [
-                await self._make_once(first + index, line, result)
+                await self._make_once(key, first + index, line, result)
                 for index, (line, result) in enumerate(zip(lines, results, strict=True))
             ]
         return [self._told(first + index, outcome) for index, outcome in enumerate(outcomes)]
@@ -145,7 +146,7 @@ class _Import:
             return error
         return asked.draft()
 
-    async def _make_once(self, number: int, line: bytes, draft: Any) -> Any:
+    async def _make_once(self, key: str, number: int, line: bytes, draft: Any) -> Any:
         """Each line under a key of its own, so that a bulk that is sent again makes nothing twice."""
         if not isinstance(draft, LinkDraft):
             return draft
@@ -160,10 +161,7 @@ class _Import:
                 )
 
             answer = await self._services.once.run(
-                self._order.workspace_id,
-                f"{self._order.idempotency_key}:{number}",
-                b"POST bulk\n" + line,
-                work,
+                self._order.workspace_id, key, b"POST bulk\n" + line, work, part=number
             )
         except LaconicError as error:
             return error
