@@ -18,13 +18,17 @@ _BULK_LINES = 20
 
 @dataclass
 class Evidence:
-    """What the clients know: every answer, and how often a server went away before it answered."""
+    """What the clients know: every answer (code, URL), and how often a server went away before it answered.
+
+    What is found at the end: every link that is stored, and for a sample its URL and where a visitor was sent.
+    """
 
     answers: list[tuple[str, str]] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     cut_off: int = 0
     kills: list[str] = field(default_factory=list)
     stored: list[tuple[str, str]] = field(default_factory=list)
+    followed: list[tuple[str, str]] = field(default_factory=list)
 
 
 class Creators:

@@ -26,12 +26,13 @@ async def walk(desk: Desk, **query: Any) -> list[str]:
     while True:
         some = await page(desk, **query)
         found += [link.short_code for link in some.links]
+        assert len(found) < 1_000, "the walk does not end"
         if some.next_cursor is None:
             return found
         query["cursor"] = some.next_cursor
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 7, 50])
+@pytest.mark.parametrize("limit", [1, 3, 7])
 @pytest.mark.parametrize(
     "sort", ["-created_at", "created_at", "-updated_at", "updated_at", "-clicks", "clicks"]
 )

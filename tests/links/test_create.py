@@ -290,4 +290,7 @@ async def test_codes_that_have_run_out_are_told(desk: Desk) -> None:
     for _ in range(2):
         with pytest.raises(Unavailable, match="LACONIC_CODE_LENGTH"):
             await desk.create()
+    drafts = [LinkDraft(URL), LinkDraft(URL, custom_code="Other"), LinkDraft(URL, reuse=True)]
+    outcomes = await desk.creator.create_many(WORKSPACE, None, drafts)
+    assert [type(outcome).__name__ for outcome in outcomes] == ["Unavailable", "Created", "Unavailable"]
     assert (await desk.make(custom_code="Still")).short_code == "Still"

@@ -1,7 +1,8 @@
 """Making links: one by one, many at once, once per Idempotency-Key, or again the one that is there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from laconic import clock
 from laconic.codes.allocator import CodeAllocator
@@ -70,7 +71,7 @@ class LinkCreator:
         self, workspace_id: int, created_by: int | None, drafts: Sequence[LinkDraft]
     ) -> list[Outcome]:
         """What became of each draft, in order; one that is refused spoils no other."""
-        codes = iter(await self._codes.take(sum(draft.custom_code is None for draft in drafts)))
+        codes = await self._codes_or_reason(sum(draft.custom_code is None for draft in drafts))
         moment = self._preparer.now()
         outcomes: list[Outcome | None] = []
         plain: list[Prepared] = []
@@ -78,6 +79,8 @@ class LinkCreator:
             code = draft.custom_code if draft.custom_code is not None else next(codes)
             outcome: Outcome | None = None
             try:
+                if isinstance(code, LaconicError):
+                    raise code
                 prepared = self._preparer.prepare(workspace_id, created_by, draft, code, moment)
                 if prepared.normalized is None:
                     plain.append(prepared)
@@ -88,6 +91,13 @@ class LinkCreator:
             outcomes.append(outcome)
         inserted = iter(await self._inserter.insert(plain))
         return [next(inserted) if outcome is None else outcome for outcome in outcomes]
+
+    async def _codes_or_reason(self, count: int) -> Iterator[str | LaconicError]:
+        """Codes for those who need one, or what each of them is told instead."""
+        try:
+            return iter(await self._codes.take(count))
+        except Unavailable as error:
+            return repeat(error)
 
     async def make_ready(self, workspace_id: int, created_by: int | None, draft: LinkDraft) -> ReadyDraft:
         """All that can be judged and fetched before a transaction opens, where nothing else may be awaited."""

@@ -24,7 +24,7 @@ async def test_line_without_a_code_is_told_so(api: Api, lines: int) -> None:
     await exhaust_codes(api)
     items = [{"original_url": f"https://example.com/{number}"} for number in range(lines)]
     items.append({"original_url": "https://example.com/", "custom_code": "Still1"})
-    items.append({"original_url": "nonsense"})
+    items.append({"original_url": "nonsense", "custom_code": "Still2"})
     async with api.client() as client:
         body = "\n".join(map(json.dumps, items))
         answer = await asyncio.wait_for(client.post(f"{URLS}/bulk", content=body, headers=NDJSON), 60)

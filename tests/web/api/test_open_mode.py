@@ -18,66 +18,50 @@ async def make_user(api: Api) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "localhost:8000", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:8000"]
-)
-async def test_whoever_calls_from_here_may_do_everything(api: Api, host: str) -> None:
+LOCAL = ["localhost", "localhost:8000", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:8000"]
+OTHERS = [
+    *("example.com", "example.com:8000", "localhost.example.com", "127.0.0.1.example.com", "192.168.0.7"),
+    *("example.com:localhost", "localhost@example.com", "0.0.0.0", "127.0.0.2", "[::2]", "::1", ""),
+    "[::1].example.com",
+]
+PROXY_HEADERS = [
+    *("Forwarded", "Via", "X-Real-IP", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"),
+    *("X-Forwarded-Port", "X-Forwarded-Prefix", "X-Forwarded-Server", "X-Forwarded-Scheme", "X-Forwarded"),
+    *("x-forwarded-anything", "X-FORWARDED-SSL"),
+]
+
+
+async def test_whoever_calls_from_here_may_do_everything(api: Api) -> None:
     """By any name of this machine, without a key."""
-    async with api.client(host=host) as client:
-        code = (await client.post(URLS, json={"original_url": "https://example.com/"})).json()["short_code"]
-        for route in ROUTES:
-            assert (await call(client, route, code)).status_code in (200, 201, 204), route
+    for host in LOCAL:
+        async with api.client(host=host) as client:
+            made = await client.post(URLS, json={"original_url": "https://example.com/"})
+            code = made.json()["short_code"]
+            for route in ROUTES:
+                assert (await call(client, route, code)).status_code in (200, 201, 204), (host, route)
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "example.com",
-        "example.com:8000",
-        "localhost.example.com",
-        "127.0.0.1.example.com",
-        "example.com:localhost",
-        "localhost@example.com",
-        "192.168.0.7",
-        "0.0.0.0",
-        "127.0.0.2",
-        "[::2]",
-        "[::1].example.com",
-        "::1",
-        "",
-    ],
-)
-async def test_another_host_is_closed(api: Api, host: str) -> None:
+async def test_another_host_is_closed(api: Api) -> None:
     """A page whose name was pointed here (DNS rebinding) gets nothing."""
-    async with api.client(host=host) as client:
-        for route in ROUTES:
-            answer = await call(client, route)
-            assert (answer.status_code, answer.json()["code"]) == (401, "not_authenticated"), route
-            assert answer.headers["www-authenticate"].startswith("Bearer")
+    for host in OTHERS:
+        async with api.client(host=host) as client:
+            for route in ROUTES:
+                answer = await call(client, route)
+                assert (answer.status_code, answer.json()["code"]) == (401, "not_authenticated"), (
+                    host,
+                    route,
+                )
+                assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        *("Forwarded", "Via", "X-Real-IP", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"),
-        *(
-            "X-Forwarded-Port",
-            "X-Forwarded-Prefix",
-            "X-Forwarded-Server",
-            "X-Forwarded-Scheme",
-            "X-Forwarded",
-        ),
-        *("x-forwarded-anything", "X-FORWARDED-SSL"),
-    ],
-)
-async def test_request_through_a_proxy_is_closed(api: Api, header: str) -> None:
+async def test_request_through_a_proxy_is_closed(api: Api) -> None:
     """Whatever a proxy says about where the request came from, it did not come from here."""
     async with api.client() as client:
-        for route in ROUTES:
-            method, path, options, _ = route
-            headers = {**options.get("headers", {}), header: "127.0.0.1"}
-            answer = await client.request(method, path, **{**options, "headers": headers})
-            assert answer.status_code == 401, route
+        for header in PROXY_HEADERS:
+            for method, path, options, _ in ROUTES:
+                headers = {**options.get("headers", {}), header: "127.0.0.1"}
+                answer = await client.request(method, path, **{**options, "headers": headers})
+                assert answer.status_code == 401, (header, path)
 
 
 @pytest.mark.parametrize(
