@@ -79,6 +79,14 @@ def test_the_next_sound_record_is_found_behind_garbage(garbage: bytes, behind: b
     assert find_record(data, 0) == len(garbage)
 
 
+def test_a_record_that_begins_inside_a_likely_length_is_found() -> None:
+    """The bytes before it and its first ones look like a length together."""
+    record = _record(agent=b"a" * (256 - len(_record(agent=b""))))
+    assert record[:4] == b"\x00\x01\x00\x00"
+    for garbage in (b"\x30\x00\x00", b"\x01\x02\x00", b"\x30\x00\x00\x00\x30\x00\x00"):
+        assert find_record(garbage + record, 0) == len(garbage)
+
+
 @given(st.binary(max_size=1_024).filter(lambda text: 0 not in text))
 def test_a_visitor_cannot_plant_a_record(text: bytes) -> None:
     """Header values hold no zero bytes, so no record can be found inside a damaged one."""

@@ -164,6 +164,22 @@ def test_a_write_cut_short_keeps_the_whole_records(folder: Path, cut: int) -> No
     journal.close()
 
 
+def test_what_stands_behind_a_torn_record_is_missed_too(folder: Path) -> None:
+    """However small it is: only what was written whole counts."""
+    journal = Journal(folder, segment_bytes=1 << 16)
+    large = Visitor(b"", b"a" * 1_000, b"", b"")
+    small = Visitor(b"", b"", b"", b"")
+    records = [
+        journal.record(MOMENT, link_id, visitor) for link_id, visitor in ((1, small), (2, large), (3, small))
+    ]
+    with largest_file(SEGMENT_HEAD.size + len(records[0]) + 500):
+        journal.write(records)
+    assert journal.missed == 2
+    click_on(journal, 4)
+    assert [click.link_id for click in clicks_of(folder)] == [1, 4]
+    journal.close()
+
+
 def test_a_refused_write_does_not_stop_the_next(folder: Path) -> None:
     """The disk refuses in the middle of a segment and works again."""
     journal = Journal(folder, segment_bytes=1 << 16)

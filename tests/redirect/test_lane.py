@@ -378,7 +378,11 @@ async def test_an_absolute_url_names_the_domain(site: Site, client: Client, doma
     """Whatever the Host header says (RFC 9112, section 3.2.2), for the lane and for the application."""
     await site.add("abs1", domain_id=domain, original_url="https://example.com/brand")
     await site.add("abs1")
-    for target, place in (("http://brand.example/abs1", "brand"), ("http://localhost/abs1", "abs1")):
+    for target, place in (
+        ("http://brand.example/abs1", "brand"),
+        ("http://user:word@brand.example:80/abs1", "brand"),
+        ("http://localhost/abs1", "abs1"),
+    ):
         for host in ("brand.example", "localhost"):
             for extra in ([], ["Content-Length: 0"]):
                 answer = await client.ask(request(target, *extra, host=host))

@@ -321,6 +321,63 @@ async def test_a_closed_connection_whose_end_is_not_read_is_dropped(own_site: Si
         await asyncio.gather(sending, return_exceptions=True)
 
 
+async def test_each_wait_for_a_client_has_its_own_minute(own_site: Site) -> None:
+    """Two waits with as much unread, far apart, are not one long wait."""
+    async with await own_site.connect() as client:
+        connection = await own_site.running.connection_of(client)
+        for _ in range(3):
+            connection.pause_writing()
+            own_site.pass_seconds(40)
+            own_site.pass_seconds(40)
+            assert not connection.transport.is_closing()
+            connection.resume_writing()
+
+
+async def test_what_is_asked_for_while_the_application_works_waits(slow_site: Site, gated: _Gated) -> None:
+    """Also when the lane knows every byte of it."""
+    link_id = await slow_site.add("fast")
+    async with await slow_site.connect() as client:
+        for _ in range(2):
+            await client.ask(request("/fast"))
+        await client.send(request("/slow"))
+        await until(lambda: gated.started == 1)
+        await client.send(request("/fast"))
+        connection = await slow_site.running.connection_of(client)
+        await until(lambda: len(connection.pipeline) == 1)
+        assert len(slow_site.clicks(link_id)) == 2
+        gated.gate.set()
+        assert [answer.status for answer in await client.answers(2)] == [200, 200]
+
+
+async def test_nothing_is_answered_behind_a_last_answer_of_the_same_tick(own_site: Site) -> None:
+    """And nothing of it is counted."""
+    link_id = await own_site.add("tick")
+    last = request("/tick", "Connection: close")
+    async with await own_site.connect() as client:
+        connection = await own_site.running.connection_of(client)
+        connection.data_received(request("/tick"))
+        connection.data_received(last)
+        connection.data_received(request("/tick"))
+        connection.data_received(last)
+        answers = await client.answers(2)
+        assert [answer.is_last for answer in answers] == [False, True]
+        assert await client.rest() == b""
+    assert len(own_site.clicks(link_id)) == 2
+
+
+async def test_a_connection_lost_within_the_tick_takes_no_other_answer_along(own_site: Site) -> None:
+    """Its own answer goes nowhere, the others of the tick go out."""
+    await own_site.add("lost")
+    gone, stays = await own_site.connect(), await own_site.connect()
+    going, staying = await own_site.running.connection_of(gone), await own_site.running.connection_of(stays)
+    going.transport.abort()
+    going.data_received(request("/lost"))
+    staying.data_received(request("/lost"))
+    assert (await stays.answer()).status == 302
+    gone.close()
+    stays.close()
+
+
 # The end of the server.
 
 

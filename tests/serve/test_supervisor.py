@@ -13,12 +13,12 @@ from tests.serve.running import PATIENCE_SECONDS, HalfRequest, RunningServer, wa
 
 def test_a_dead_process_is_started_again(server: RunningServer) -> None:
     """Whichever dies: links are made, followed and counted afterwards as before."""
-    for name in ("web 1", "ingest", "upkeep"):
+    for name in ("web 1", "imports", "ingest", "upkeep"):
         server.kill_child(name)
         code = server.create()
         server.follow(code, times=3)
         server.wait_for_clicks(code, 3)
-    assert set(server.children()) == {"web 1", "ingest", "upkeep"}
+    assert set(server.children()) == {"web 1", "imports", "ingest", "upkeep"}
 
 
 def test_connections_wait_while_a_worker_is_replaced(make_server: MakeServer) -> None:
@@ -39,7 +39,7 @@ def test_a_worker_that_is_told_to_stop_is_replaced(make_server: MakeServer) -> N
 def test_every_worker_answers(make_server: MakeServer) -> None:
     """All workers share the port, and each one can be lost."""
     server = make_server("--workers", "3")
-    assert set(server.children()) == {"web 1", "web 2", "web 3", "ingest", "upkeep"}
+    assert set(server.children()) == {"web 1", "web 2", "web 3", "imports", "ingest", "upkeep"}
     code = server.create()
     for name in ("web 1", "web 2", "web 3"):
         server.kill_child(name)
@@ -48,7 +48,7 @@ def test_every_worker_answers(make_server: MakeServer) -> None:
     server.wait_for_clicks(code, 12)
 
 
-@pytest.mark.parametrize(("role", "names"), [("web", {"web 1", "ingest"}), ("background", {"upkeep"})])
+@pytest.mark.parametrize(("role", "names"), [("web", {"web 1", "imports", "ingest"}), ("background", {"upkeep"})])
 def test_a_role_has_its_processes(make_server: MakeServer, role: str, names: set[str]) -> None:
     """A machine that only answers, or only cleans up."""
     server = make_server("--role", role)
@@ -60,7 +60,7 @@ def test_a_role_has_its_processes(make_server: MakeServer, role: str, names: set
 def test_a_killed_supervisor_leaves_no_orphans(server: RunningServer) -> None:
     """The children notice that their pipe has closed, finish and end."""
     children = psutil.Process(server.pid).children()
-    assert len(children) == 3
+    assert len(children) == 4
     os.kill(server.pid, signal.SIGKILL)
     _, alive = psutil.wait_procs(children, timeout=PATIENCE_SECONDS)
     assert alive == []
@@ -106,7 +106,7 @@ def test_a_killed_workers_journal_is_drained_beside_its_successors(server: Runni
 
 def test_twenty_restarts_leak_nothing(make_server: MakeServer) -> None:
     """A server runs for years: what is started again takes the place of what has died, in every table."""
-    server = make_server("--workers", "3")
+    server = make_server("--workers", "2")
     supervisor = psutil.Process(server.pid)
     files = supervisor.num_fds()
     files_of_worker = psutil.Process(server.children()["web 1"]).num_fds()

@@ -8,7 +8,7 @@ import pytest
 
 from laconic.codes.store import CodeStore
 from laconic.web.api.imports import ImportOrder, LocalImports
-from tests.web.api.conftest import Api
+from tests.web.api.opened import Api
 from tests.web.api.routes import URLS
 
 NDJSON = {"content-type": "application/x-ndjson"}

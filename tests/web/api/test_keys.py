@@ -5,7 +5,7 @@ import pytest
 from laconic.clock import HOUR, now
 from laconic.workspaces.api_keys import DEFAULT_SCOPES
 from laconic.workspaces.model import SCOPES
-from tests.web.api.conftest import Api, OpenApi
+from tests.web.api.opened import Api, OpenApi
 from tests.web.api.routes import ROUTES, URLS, call
 
 

@@ -5,7 +5,7 @@ import pytest
 from laconic.errors import TooManyRequests
 from laconic.settings import Rate
 from laconic.web.api.limits import Limiter
-from tests.web.api.conftest import OpenApi
+from tests.web.api.opened import OpenApi
 from tests.web.api.routes import URLS
 
 # So slow that no second token comes while a test runs.

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from laconic.clock import now
-from tests.web.api.conftest import Api, OpenApi
+from tests.web.api.opened import Api, OpenApi
 from tests.web.api.routes import ROUTES, URLS, call
 
 
