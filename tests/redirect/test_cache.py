@@ -755,6 +755,8 @@ class VersionsOnlyGrow(RuleBasedStateMachine):
     @rule(flight=consumes(flights))
     def end_look_up(self, flight: tuple[asyncio.Task[Entry], asyncio.Event]) -> None:
         task, gate = flight
+        if task.done():
+            return
         gate.set()
         self.gate = asyncio.Event()
         self.gate.set()

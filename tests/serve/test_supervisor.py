@@ -48,7 +48,9 @@ def test_every_worker_answers(make_server: MakeServer) -> None:
     server.wait_for_clicks(code, 12)
 
 
-@pytest.mark.parametrize(("role", "names"), [("web", {"web 1", "imports", "ingest"}), ("background", {"upkeep"})])
+@pytest.mark.parametrize(
+    ("role", "names"), [("web", {"web 1", "imports", "ingest"}), ("background", {"upkeep"})]
+)
 def test_a_role_has_its_processes(make_server: MakeServer, role: str, names: set[str]) -> None:
     """A machine that only answers, or only cleans up."""
     server = make_server("--role", role)

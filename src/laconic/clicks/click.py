@@ -14,8 +14,8 @@ checksum is taken once, and each click adds only the 24 bytes of its own.
 """
 
 import re
-from dataclasses import dataclass
 from struct import Struct
+from typing import NamedTuple
 from zlib import crc32
 
 HEAD = Struct("<IIQqq")
@@ -32,8 +32,7 @@ LONGEST_RECORD = 4096
 _SHORTEST_RECORD = HEAD.size + _LENGTHS.size
 
 
-@dataclass(frozen=True, slots=True)
-class Click:
+class Click(NamedTuple):
     """One followed redirect, as the visitor's request told it."""
 
     sequence: int
@@ -79,15 +78,23 @@ def read_record(data: bytes, offset: int) -> tuple[Click, int] | None:
     end = offset + length
     if not _SHORTEST_RECORD <= length <= LONGEST_RECORD or end > len(data):
         return None
-    visitor = bytes(data[offset + HEAD.size : end])
+    visitor = data[offset + HEAD.size : end]
     if crc32(data[offset + PREFIX.size : offset + HEAD.size], crc32(visitor)) != checksum:
         return None
-    parts = []
-    start = _LENGTHS.size
-    for size in _LENGTHS.unpack_from(visitor):
-        parts.append(visitor[start : start + size])
-        start += size
-    return Click(sequence, moment, link_id, *parts), end
+    sizes = _LENGTHS.unpack_from(visitor)
+    agent = _LENGTHS.size + sizes[0]
+    referrer = agent + sizes[1]
+    language = referrer + sizes[2]
+    click = Click(
+        sequence,
+        moment,
+        link_id,
+        visitor[_LENGTHS.size : agent],
+        visitor[agent:referrer],
+        visitor[referrer:language],
+        visitor[language : language + sizes[3]],
+    )
+    return click, end
 
 
 def find_record(data: bytes, start: int) -> int | None:

@@ -9,7 +9,6 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
@@ -32,16 +31,16 @@ _MOST_WORKSPACES = 1_000_000
 _DAMAGED_AFTER_SECONDS = 2.0
 
 
-@dataclass(slots=True)
 class _Batch:
     """What was read of one journal, and how far."""
 
-    reached: Position
-    added: dict[int, LinkClicks] = field(default_factory=dict)
-    clicks: int = 0
-    skipped_bytes: int = 0
-    oldest: int | None = None
-    newest: int = 0
+    def __init__(self, since: Position) -> None:
+        self.segment, self.offset, self.sequence = since.segment, since.offset, since.sequence
+        self.added: dict[int, LinkClicks] = {}
+        self.clicks = 0
+        self.skipped_bytes = 0
+        self.oldest: int | None = None
+        self.newest = 0
 
     def add(self, click: Click, end: int) -> None:
         total = self.added.get(click.link_id)
@@ -50,18 +49,28 @@ class _Batch:
         else:
             total.clicks += 1
             total.last_clicked_at = max(total.last_clicked_at, click.moment)
+        if self.oldest is None:
+            # The first to be written is the oldest, but for the clock.
+            self.oldest = click.moment
         self.clicks += 1
-        self.oldest = click.moment if self.oldest is None else min(self.oldest, click.moment)
         self.newest = click.moment
-        self.reached = Position(self.reached.segment, end, click.sequence)
-
-    @property
-    def next_record(self) -> int:
-        return max(self.reached.offset, SEGMENT_HEAD.size)
+        self.offset = end
+        self.sequence = click.sequence
 
     def skip_to(self, offset: int) -> None:
         self.skipped_bytes += offset - self.next_record
-        self.reached = Position(self.reached.segment, offset, self.reached.sequence)
+        self.offset = offset
+
+    def enter(self, segment: int) -> None:
+        self.segment, self.offset = segment, 0
+
+    @property
+    def next_record(self) -> int:
+        return max(self.offset, SEGMENT_HEAD.size)
+
+    @property
+    def reached(self) -> Position:
+        return Position(self.segment, self.offset, self.sequence)
 
     @property
     def is_full(self) -> bool:
@@ -172,7 +181,7 @@ class Ingest:
             self._oldest[journal_id] = batch.newest
         else:
             self._oldest.pop(journal_id, None)
-        self._delete_before(journal_id, batch.reached.segment)
+        self._delete_before(journal_id, batch.segment)
 
     # Reading.
 
@@ -180,11 +189,11 @@ class Ingest:
         batch = _Batch(position)
         while True:
             # Seen before reading: when the next segment exists, this one will not grow any more.
-            following = self._segment_behind(journal_id, batch.reached.segment)
+            following = self._segment_behind(journal_id, batch.segment)
             self._read_segment(journal_id, batch, is_over=finished or following is not None)
             if batch.is_full or following is None:
                 return batch
-            batch.reached = Position(following, 0, batch.reached.sequence)
+            batch.enter(following)
 
     def _segment_behind(self, journal_id: str, number: int) -> int | None:
         """The lowest one: there is a gap when a failover has forgotten how far a journal was applied and deleted."""
@@ -193,7 +202,7 @@ class Ingest:
 
     def _read_segment(self, journal_id: str, batch: _Batch, *, is_over: bool) -> None:
         try:
-            fd = os.open(segment_path(self._folder, journal_id, batch.reached.segment), os.O_RDONLY)
+            fd = os.open(segment_path(self._folder, journal_id, batch.segment), os.O_RDONLY)
         except FileNotFoundError:
             return
         try:
@@ -209,7 +218,7 @@ class Ingest:
     def _read_clicks(self, fd: int, batch: _Batch) -> None:
         for click, end in _sound_clicks(fd, batch.next_record):
             batch.add(click, end)
-            if batch.is_full:
+            if batch.clicks >= _BATCH_CLICKS:
                 return
 
     def _behind_damage(self, journal_id: str, fd: int, batch: _Batch, *, is_over: bool) -> int | None:
