@@ -94,6 +94,19 @@ class RedirectCache:
                 return found
         raise Unavailable("The link changes faster than it can be read.")
 
+    def find_now(self, domain_id: int, code: str) -> Entry | None:
+        """The same without a suspension, for a database that answers at once; None when it does not."""
+        finding = self.find(domain_id, code)
+        try:
+            finding.send(None)
+        except StopIteration as found:
+            entry: Entry = found.value
+            return entry
+        except Unavailable:
+            return None
+        finding.close()
+        return None
+
     def _known(self, key: bytes) -> Entry | None:
         """What memory says, by the time it is now; None when it must be asked for."""
         entry = self.entries.get(key)

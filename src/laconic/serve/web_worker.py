@@ -73,7 +73,8 @@ async def _answer(
     lifeline: Lifeline,
 ) -> None:
     proxies = TrustedProxies(services.settings.trusted_proxies)
-    lane = Lane(services.cache, services.hosts, journal, proxies)
+    at_once = services.database.answers_at_once
+    lane = Lane(services.cache, services.hosts, journal, proxies, looks_up=at_once)
     app = App(services, journal, imports)
     server = _Server(
         uvicorn.Config(

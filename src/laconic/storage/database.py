@@ -47,6 +47,9 @@ class Database(Statements, Protocol):
     `Conflict` when a unique index refused a row. Nobody above has heard of a driver.
     """
 
+    answers_at_once: bool
+    """Does `fetch_hot` never suspend? Then a redirect's look-up need not leave the lane."""
+
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         """Runs `work` in one transaction: committed durably before this returns, undone if it raises.
 

@@ -201,6 +201,8 @@ class _WriterSession:
 class SqliteDatabase:
     """See `Database`. Belongs to the loop that opened it."""
 
+    answers_at_once = True
+
     def __init__(self, folder: Path, writes: Writes) -> None:
         other: Writes = "clicks" if writes == "links" else "links"
         self._main = folder / _FILES[writes][0]

@@ -17,10 +17,18 @@ _CLOSE = b"connection: close\r\n"
 
 class Lane:
     def __init__(
-        self, cache: RedirectCache, hosts: Hosts, journal: Journal, proxies: TrustedProxies | None = None
+        self,
+        cache: RedirectCache,
+        hosts: Hosts,
+        journal: Journal,
+        proxies: TrustedProxies | None = None,
+        *,
+        looks_up: bool = False,
     ) -> None:
+        """`looks_up` says that the database answers at once, so that a miss need not leave the lane."""
         self.entries: dict[bytes, Entry] = cache.entries
         self.prefix_of = hosts.prefix_of
+        self.find_now = cache.find_now if looks_up else None
         self.record = journal.record
         self.proxies = proxies or TrustedProxies([])
         self.records: list[bytes] = []
@@ -61,6 +69,7 @@ class Lane:
         self.is_stopping = True
         # From here on every request goes the long way, where there is time to ask whether we are stopping.
         self.entries = {}
+        self.find_now = None
         last_of = {connection: index for index, (connection, _, _) in enumerate(self.answers)}
         self.answers = [
             (connection, entry, is_last or last_of[connection] == index)

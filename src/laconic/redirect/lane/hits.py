@@ -6,10 +6,11 @@ from typing import Any
 
 from laconic.clicks.click import Visitor
 from laconic.clock import nanoseconds
+from laconic.codes.rules import OWN_PATHS, POSSIBLE_CODE
 from laconic.redirect.lane.batch import Lane
 from laconic.redirect.lane.connection import ONE_HOST, Connection
 from laconic.redirect.lane.known import BLOCK_LIMIT, Head, KnownHeads
-from laconic.redirect.model import Entry
+from laconic.redirect.model import Entry, Redirect
 
 # What the lane wants to know of a header. Names are met in a few spellings only, so each spelling is
 # classified once and remembered; _MOST_SPELLINGS bounds what a hostile client can make it remember.
@@ -31,6 +32,8 @@ _KINDS = {
     b"expect": _BEYOND,
     b"upgrade": _BEYOND,
 }
+_POSSIBLE_CODE = re.compile(POSSIBLE_CODE.pattern.encode())
+_OWN_PATHS = frozenset(path.encode() for path in OWN_PATHS)
 _MOST_SPELLINGS = 1_000
 _LONGEST_SPELLING = 64
 
@@ -131,8 +134,19 @@ class LaneProtocol(Connection):
             entry = self._find_in_other_form(host)
         moment = nanoseconds() // 1000
         if entry is None or moment >= entry.fresh_until:
-            return False
+            entry = self._look_up(host) if lane.find_now is not None else None
+            if entry is None:
+                return False
         return self._queue_answer(entry, seen, moment)
+
+    def _look_up(self, host: bytes) -> Redirect | None:
+        """A miss that the database answers at once: on SQLite about 7 us, where the application takes a hundred."""
+        code = self.url[1:].partition(b"?")[0]
+        if not _POSSIBLE_CODE.fullmatch(code) or code in _OWN_PATHS or self.lane.find_now is None:
+            return None
+        entry = self.lane.find_now(int(self.lane.prefix_of(host)), code.decode("ascii"))
+        # How a "no" looks is for the application to say; it finds the answer remembered.
+        return entry if isinstance(entry, Redirect) else None
 
     def _classify(self, name: bytes) -> int:
         kind = _KINDS.get(name.lower(), _IGNORED)
