@@ -392,7 +392,17 @@ async def _two_tenants(owner: asyncpg.Connection) -> None:
         await _insert(owner, "click_quarter", **own, link_id=10 + workspace, quarter=_NOW)
         daily = {"link_id": 10 + workspace, "day": _NOW.date(), "dimension": "country", "value": "DE"}
         await _insert(owner, "click_daily", **own, **daily)
-        unique = {"scope": "workspace", "scope_id": workspace, "day": _NOW.date(), "sketch": b""}
+        of_day = {"day": _NOW.date(), "dimension": "country", "value": "DE"}
+        await _insert(owner, "workspace_daily", **own, **of_day)
+        await _insert(owner, "workspace_quarter", **own, quarter=_NOW)
+        await _insert(owner, "workspace_top", **own, day=_NOW.date(), sketch=b"")
+        unique = {
+            "scope": "workspace",
+            "scope_id": workspace,
+            "day": _NOW.date(),
+            "sketch": b"",
+            "visitors": 0,
+        }
         await _insert(owner, "click_unique", **own, **unique)
         await _insert_click(owner, **made, short_link_id=10 + workspace)
         await _insert(
@@ -404,7 +414,7 @@ async def _two_tenants(owner: asyncpg.Connection) -> None:
 
 _OWNED_TABLES = [
     "users", "api_key", "session", "short_link", "idempotency_key", "link_total", "click_quarter", "click_daily",
-    "click_unique", "click_event", "audit_event",
+    "click_unique", "click_event", "audit_event", "workspace_daily", "workspace_quarter", "workspace_top",
 ]  # fmt: skip
 
 
