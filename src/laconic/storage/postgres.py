@@ -7,7 +7,6 @@ statement that fails inside a transaction dooms it, even if `work` goes on: noth
 import asyncio
 import contextlib
 import random
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -15,10 +14,18 @@ from typing import Any, TypeAlias, TypeVar
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from laconic.errors import Conflict, OutcomeUnknown, Unavailable
+from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage import postgres_sql
 from laconic.storage.database import ChangeListener, Row, Statements
 from laconic.storage.postgres_address import PostgresAddress
+from laconic.storage.postgres_errors import (
+    CANNOT_CONNECT,
+    CONNECTION_LOST,
+    HOPELESS,
+    TRY_AGAIN,
+    translated,
+    unavailable,
+)
 from laconic.storage.postgres_listen import CHANNEL, Hear, follow
 from laconic.storage.postgres_migrate import apply_migrations, schema_version
 from laconic.storage.postgres_values import CODECS
@@ -41,75 +48,10 @@ _PAUSE_SECONDS = (0.005, 0.05)
 # The default, 50,000, would make a busy redirect pool reconnect every few seconds.
 _QUERIES_PER_CONNECTION = 10_000_000
 
-# The connection had ended, or was ending, before the statement could be sent. The driver has no class of its
-# own for it, and raises the same ones for wrong use; the text tells.
-_MAYBE_UNSENT = (asyncpg.InterfaceError, asyncpg.InternalClientError)
-_UNSENT = re.compile("is clos|released back|not connected|cannot switch to state")
-_LOST_A_RACE = (
-    asyncpg.SerializationError,
-    asyncpg.DeadlockDetectedError,
-    # A migration changed a table under a prepared statement; the driver forgets the statement and says so.
-    asyncpg.InvalidCachedStatementError,
-)
-# Nothing was done, and another attempt may well succeed.
-_TRY_AGAIN = (*_LOST_A_RACE, *_MAYBE_UNSENT)
-# The server said no, so it did nothing.
-_REFUSED = (
-    *_LOST_A_RACE,
-    asyncpg.InsufficientResourcesError,  # too many connections, no memory, no disk space
-    asyncpg.ReadOnlySQLTransactionError,  # a replica, or a primary that was demoted
-    asyncpg.QueryCanceledError,
-    asyncpg.LockNotAvailableError,
-    asyncpg.CannotConnectNowError,
-)
-_CONNECTION_LOST = (ConnectionError, asyncpg.PostgresConnectionError)
-# Nobody knows what the server did with what it was sent last. (TimeoutError is an OSError.)
-_LOST = (
-    *_CONNECTION_LOST,
-    OSError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.PostgresSystemError,
-    asyncpg.StatementCompletionUnknownError,
-    asyncpg.IdleInTransactionSessionTimeoutError,
-)
-_CANNOT_CONNECT = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-# No later attempt will go better until a person changes something.
-_HOPELESS = (
-    asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidCatalogNameError,
-    asyncpg.InsufficientPrivilegeError,
-)
-
-
-@contextlib.contextmanager
-def _translated(lost: type[Unavailable] = Unavailable) -> Iterator[None]:
-    """Turns the driver's exceptions into ours; `lost` is what a connection lost on the way means here."""
-    try:
-        yield
-    except asyncpg.UniqueViolationError as error:
-        raise Conflict(error.constraint_name or "") from error
-    except _REFUSED as error:
-        raise _unavailable(Unavailable, error) from error
-    except _LOST as error:
-        raise _unavailable(lost, error) from error
-    except _MAYBE_UNSENT as error:
-        if not _UNSENT.search(str(error)):
-            raise
-        raise _unavailable(Unavailable, error) from error
-
-
-def _unavailable(kind: type[Unavailable], error: Exception) -> Unavailable:
-    name = type(error).__name__
-    if kind is OutcomeUnknown:
-        return OutcomeUnknown(
-            f"The database was lost while it saved this; it may have been saved or not ({name})."
-        )
-    return kind(f"The database cannot be used now; nothing was done ({name}).")
-
 
 async def _persistently(attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> T:
     """Tries again what lost against another transaction, or met a connection that had just ended."""
-    worthwhile = (*_TRY_AGAIN, *_CONNECTION_LOST) if reads else _TRY_AGAIN
+    worthwhile = (*TRY_AGAIN, *CONNECTION_LOST) if reads else TRY_AGAIN
     for _ in range(_ATTEMPTS - 1):
         try:
             return await attempt()
@@ -137,7 +79,7 @@ class _ConnectionStatements:
         if isinstance(self.failure, Unavailable):
             raise self.failure  # the connection is gone, whatever the caller made of it
         try:
-            with _translated(self._lost):
+            with translated(self._lost):
                 yield
         except asyncpg.InFailedSQLTransactionError as error:
             raise self.failure or error from error
@@ -254,7 +196,7 @@ class PostgresDatabase:
         connection = await _connect(self._address, _LISTEN_COMMAND_SECONDS)
         try:
             connection.add_termination_listener(lambda _: hear(None))
-            with _translated():
+            with translated():
                 await connection.add_listener(CHANNEL, lambda *message: hear(str(message[3])))
             yield _ConnectionStatements(connection, self._inserts)
         finally:
@@ -278,8 +220,8 @@ class PostgresDatabase:
 async def _acquired(pool: _Pool, seconds: float) -> AsyncIterator[_Connection]:
     try:
         connection = await pool.acquire(timeout=seconds)
-    except _CANNOT_CONNECT as error:
-        raise _unavailable(Unavailable, error) from error
+    except CANNOT_CONNECT as error:
+        raise unavailable(Unavailable, error) from error
     try:
         yield connection
     except Unavailable as error:
@@ -288,19 +230,19 @@ async def _acquired(pool: _Pool, seconds: float) -> AsyncIterator[_Connection]:
         raise
     finally:
         # What was done is done: a connection that breaks only now is the driver's business.
-        with contextlib.suppress(*_CANNOT_CONNECT):
+        with contextlib.suppress(*CANNOT_CONNECT):
             await pool.release(connection)
 
 
 async def _close(pool: _Pool) -> None:
-    with contextlib.suppress(*_CANNOT_CONNECT):  # the driver ends by force what does not end in time
+    with contextlib.suppress(*CANNOT_CONNECT):  # the driver ends by force what does not end in time
         async with asyncio.timeout(_CLOSE_SECONDS):
             await pool.close()
 
 
 async def _commit(connection: _Connection, failure: Exception | None) -> None:
     try:
-        with _translated(OutcomeUnknown):
+        with translated(OutcomeUnknown):
             status = await connection.execute("COMMIT")
     except BaseException:
         _drop(connection)
@@ -328,8 +270,8 @@ async def _connect(
 ) -> "asyncpg.Connection[asyncpg.Record]":
     try:
         return await asyncpg.connect(address.url, **address.options(command_timeout))
-    except _CANNOT_CONNECT as error:
-        raise _unavailable(Unavailable, error) from error
+    except CANNOT_CONNECT as error:
+        raise unavailable(Unavailable, error) from error
 
 
 async def _open_pool(
@@ -346,8 +288,8 @@ async def _open_pool(
             reset=_keep_session,
             **address.options(command_timeout),
         )
-    except _CANNOT_CONNECT as error:
-        raise _unavailable(Unavailable, error) from error
+    except CANNOT_CONNECT as error:
+        raise unavailable(Unavailable, error) from error
     async with _acquired(pool, _ACQUIRE_SECONDS):
         return pool
 
@@ -369,9 +311,9 @@ async def open_postgres(url: str, *, hot_connections: int = 4, connections: int 
     address = PostgresAddress.from_url(url)
     open_hot = partial(_open_pool, address, hot_connections, _HOT_COMMAND_SECONDS, _FOR_EVER)
     open_other = partial(_open_pool, address, connections, _COMMAND_SECONDS, _IDLE_SECONDS)
-    hot = await address.patiently(open_hot, hopeless=_HOPELESS)
+    hot = await address.patiently(open_hot, hopeless=HOPELESS)
     try:
-        pool = await address.patiently(open_other, hopeless=_HOPELESS)
+        pool = await address.patiently(open_other, hopeless=HOPELESS)
     except BaseException:
         hot.terminate()
         raise
@@ -382,7 +324,7 @@ async def open_postgres(url: str, *, hot_connections: int = 4, connections: int 
 async def _session(url: str, lost: type[Unavailable] = Unavailable) -> AsyncIterator[Statements]:
     """One connection for a caller alone, without a limit of time: a migration takes as long as it takes."""
     address = PostgresAddress.from_url(url)
-    connection = await address.patiently(lambda: _connect(address, None), hopeless=_HOPELESS)
+    connection = await address.patiently(lambda: _connect(address, None), hopeless=HOPELESS)
     try:
         yield _ConnectionStatements(connection, {}, lost)
     finally:

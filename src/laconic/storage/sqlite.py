@@ -9,10 +9,8 @@ Reads of the API run in two threads; the redirect's look-up runs in the loop's t
 
 import asyncio
 import contextlib
-import itertools
 import threading
-import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -20,11 +18,12 @@ from typing import Any, Literal, TypeVar
 import apsw
 
 from laconic.clock import monotonic
-from laconic.errors import CannotStart, Conflict, Unavailable
+from laconic.errors import CannotStart, Unavailable
 from laconic.storage.database import ChangeListener, Row, Statements
 from laconic.storage.group_commit import GroupCommit
+from laconic.storage.sqlite_connect import ConnectionStatements, connect, rows_of, translated
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
-from laconic.storage.sqlite_text import insert_sql, numbered, search_condition
+from laconic.storage.sqlite_text import numbered, search_condition
 
 T = TypeVar("T")
 Writes = Literal["links", "clicks"]
@@ -37,137 +36,23 @@ _FILES: dict[Writes, tuple[str, str]] = {
 
 # 3.51.3 is the first release without the WAL-reset bug, which could lose committed transactions.
 _OLDEST_SQLITE = (3, 51, 3)
-_BUSY_LIMIT_SECONDS = 5.0
-_BUSY_PAUSE_SECONDS = 0.001
 _CHANGE_POLL_SECONDS = 0.05
 _READER_THREADS = 2
-_CACHE_KIB = 8_192
 # A checkpoint that may wait for readers is tried only when the log has grown past this.
 _WAL_LIMIT_BYTES = 64 * 1024 * 1024
 _OPTIMIZE_SECONDS = 60.0
-# Rows in one INSERT: large ones amortise, and each size is one statement for SQLite to remember.
-_INSERT_SIZES = (256, 32, 4, 1)
-
-_UNIQUE_CODES = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY}
-_OUT_OF_REACH = (
-    apsw.BusyError,
-    apsw.LockedError,
-    apsw.IOError,
-    apsw.FullError,
-    apsw.CantOpenError,
-    apsw.ReadOnlyError,
-    apsw.CorruptError,
-    apsw.NotADBError,
-    apsw.InterruptError,
-)
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    """Turns the driver's exceptions into ours, where they enter."""
-    try:
-        yield
-    except apsw.ConstraintError as error:
-        if getattr(error, "extendedresult", 0) in _UNIQUE_CODES:
-            raise Conflict(str(error).rpartition(": ")[2]) from error
-        raise
-    except _OUT_OF_REACH as error:
-        raise Unavailable(f"SQLite: {error}") from error
-
-
-def _rows(connection: apsw.Connection, sql: str, args: Sequence[Any] = ()) -> list[Row]:
-    rows: list[Any] = connection.execute(sql, args).fetchall()
-    return rows
-
-
-class _ConnectionStatements:
-    """The statements of one connection. Their awaits never suspend."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    async def fetch_one(self, sql: str, *args: Any) -> Row | None:
-        rows = await self.fetch_all(sql, *args)
-        return rows[0] if rows else None
-
-    async def fetch_all(self, sql: str, *args: Any) -> list[Row]:
-        with _translated():
-            return _rows(self._connection, numbered(sql), args)
-
-    async def execute(self, sql: str, *args: Any) -> int:
-        with _translated():
-            self._connection.execute(numbered(sql), args).fetchall()
-            return self._connection.changes()
-
-    async def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        with _translated():
-            self._connection.executemany(numbered(sql), rows).fetchall()
-
-    async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
-        return self.insert(table, columns, rows, skip_conflicts=True) == len(rows)
-
-    def insert(
-        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, skip_conflicts: bool
-    ) -> int:
-        """Many rows to a statement, because each step takes and gives back the interpreter's lock."""
-        names = tuple(columns)
-        start = inserted = 0
-        with _translated():
-            while start < len(rows):
-                count = next(size for size in _INSERT_SIZES if size <= len(rows) - start)
-                values = list(itertools.chain.from_iterable(rows[start : start + count]))
-                sql = insert_sql(table, names, count, skip_conflicts=skip_conflicts)
-                self._connection.execute(sql, values).fetchall()
-                inserted += self._connection.changes()
-                start += count
-        return inserted
-
-
-def _wait_for_lock() -> Callable[[int], bool]:
-    """A busy handler that asks again every millisecond: SQLite's own pauses grow to 100 ms."""
-    deadline = 0.0
-
-    def handler(tries: int) -> bool:
-        nonlocal deadline
-        moment = monotonic()
-        if tries == 0:
-            deadline = moment + _BUSY_LIMIT_SECONDS
-        if moment > deadline:
-            return False
-        time.sleep(_BUSY_PAUSE_SECONDS)
-        return True
-
-    return handler
-
-
-def _connect(path: Path, *, attach: Path | None = None, read_only: bool) -> apsw.Connection:
-    connection = apsw.Connection(str(path))
-    connection.set_busy_handler(_wait_for_lock())
-    connection.execute("PRAGMA journal_mode = WAL").fetchall()
-    # FULL syncs the log at each commit: what was answered survives a power cut.
-    connection.execute("PRAGMA synchronous = FULL")
-    # The upkeep process checkpoints (`tidy`); a worker must not stop to do it.
-    connection.execute("PRAGMA wal_autocheckpoint = 0")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")
-    if attach:
-        connection.execute("ATTACH ? AS other", (str(attach),))
-    if read_only:
-        connection.execute("PRAGMA query_only = ON")
-    return connection
 
 
 class _WriterSession:
     """The writer's connection. It attaches nothing: BEGIN IMMEDIATE would lock the other file too."""
 
     def __init__(self, path: Path) -> None:
-        with _translated():
-            self._connection = _connect(path, read_only=False)
-        self.statements: Statements = _ConnectionStatements(self._connection)
+        with translated():
+            self._connection = connect(path, read_only=False)
+        self.statements: Statements = ConnectionStatements(self._connection)
 
     def _do(self, sql: str) -> None:
-        with _translated():
+        with translated():
             self._connection.execute(sql)
 
     def begin(self) -> None:
@@ -207,7 +92,7 @@ class SqliteDatabase:
         other: Writes = "clicks" if writes == "links" else "links"
         self._main = folder / _FILES[writes][0]
         self._other = folder / _FILES[other][0]
-        self._hot = _connect(self._main, attach=self._other, read_only=True)
+        self._hot = connect(self._main, attach=self._other, read_only=True)
         self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="laconic-reader")
         self._local = threading.local()
         self._reader_connections: list[apsw.Connection] = []
@@ -219,8 +104,8 @@ class SqliteDatabase:
         await self._writer.start()
 
     async def fetch_hot(self, sql: str, *args: Any) -> Row | None:
-        with _translated():
-            rows = _rows(self._hot, numbered(sql), args)
+        with translated():
+            rows = rows_of(self._hot, numbered(sql), args)
         return rows[0] if rows else None
 
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
@@ -233,13 +118,13 @@ class SqliteDatabase:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, sql, args)
 
     def _read(self, sql: str, args: tuple[Any, ...]) -> list[Row]:
-        with _translated():
-            return _rows(self._reader(), numbered(sql), args)
+        with translated():
+            return rows_of(self._reader(), numbered(sql), args)
 
     def _reader(self) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = _connect(self._main, attach=self._other, read_only=True)
+            connection = connect(self._main, attach=self._other, read_only=True)
             self._local.connection = connection
             self._reader_connections.append(connection)
         return connection
@@ -255,7 +140,7 @@ class SqliteDatabase:
 
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         async def work(statements: Statements) -> None:
-            assert isinstance(statements, _ConnectionStatements)  # noqa: S101
+            assert isinstance(statements, ConnectionStatements)  # noqa: S101
             statements.insert(table, columns, rows, skip_conflicts=False)
 
         await self._writer.run(work)
@@ -276,13 +161,13 @@ class SqliteDatabase:
                     version = seen
 
     def _data_version(self) -> int:
-        return int(_rows(self._hot, "PRAGMA main.data_version")[0][0])
+        return int(rows_of(self._hot, "PRAGMA main.data_version")[0][0])
 
     def _last_change(self) -> int:
-        return int(_rows(self._hot, "SELECT coalesce(max(seq), 0) FROM link_change")[0][0])
+        return int(rows_of(self._hot, "SELECT coalesce(max(seq), 0) FROM link_change")[0][0])
 
     def _tell_changes(self, changed: ChangeListener, last: int) -> int:
-        rows = _rows(
+        rows = rows_of(
             self._hot,
             "SELECT seq, domain_id, short_code, version FROM link_change WHERE seq > ? ORDER BY seq",
             (last,),
@@ -312,7 +197,7 @@ class SqliteDatabase:
             wal = path.with_name(path.name + "-wal")
             if not wal.exists() or wal.stat().st_size == 0:
                 continue
-            with _translated(), contextlib.closing(apsw.Connection(str(path))) as connection:
+            with translated(), contextlib.closing(apsw.Connection(str(path))) as connection:
                 connection.set_busy_timeout(100)
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -338,7 +223,7 @@ class SqliteDatabase:
 async def open_sqlite(folder: Path, *, writes: Writes = "links") -> SqliteDatabase:
     """Opens a data folder that `migrate_sqlite` has prepared."""
     _refuse_old_library()
-    with _translated():
+    with translated():
         database = SqliteDatabase(folder, writes)
     await database.start()
     return database
@@ -363,7 +248,7 @@ def _migrate_files(folder: Path) -> list[str]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     applied = []
     for file, migrations in _FILES.values():
-        with _translated(), contextlib.closing(_connect(folder / file, read_only=False)) as connection:
+        with translated(), contextlib.closing(connect(folder / file, read_only=False)) as connection:
             (folder / file).chmod(0o600)
             try:
                 applied += migrate_file(connection, migrations)
@@ -381,7 +266,7 @@ async def sqlite_schema_version(folder: Path) -> int:
         return 0
 
     def read() -> int:
-        with _translated(), contextlib.closing(_connect(path, read_only=True)) as connection:
+        with translated(), contextlib.closing(connect(path, read_only=True)) as connection:
             try:
                 return schema_version(connection)
             except apsw.SQLError:

@@ -1,0 +1,130 @@
+"""Connections to SQLite files, and what can be said to one. Here the driver's exceptions become ours."""
+
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from laconic.clock import monotonic
+from laconic.errors import Conflict, Unavailable
+from laconic.storage.database import Row
+from laconic.storage.sqlite_text import insert_sql, numbered
+
+_BUSY_LIMIT_SECONDS = 5.0
+_BUSY_PAUSE_SECONDS = 0.001
+_CACHE_KIB = 8_192
+# Rows in one INSERT: large ones amortise, and each size is one statement for SQLite to remember.
+_INSERT_SIZES = (256, 32, 4, 1)
+
+_UNIQUE_CODES = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY}
+_OUT_OF_REACH = (
+    apsw.BusyError,
+    apsw.LockedError,
+    apsw.IOError,
+    apsw.FullError,
+    apsw.CantOpenError,
+    apsw.ReadOnlyError,
+    apsw.CorruptError,
+    apsw.NotADBError,
+    apsw.InterruptError,
+)
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """Turns the driver's exceptions into ours, where they enter."""
+    try:
+        yield
+    except apsw.ConstraintError as error:
+        if getattr(error, "extendedresult", 0) in _UNIQUE_CODES:
+            raise Conflict(str(error).rpartition(": ")[2]) from error
+        raise
+    except _OUT_OF_REACH as error:
+        raise Unavailable(f"SQLite: {error}") from error
+
+
+def rows_of(connection: apsw.Connection, sql: str, args: Sequence[Any] = ()) -> list[Row]:
+    rows: list[Any] = connection.execute(sql, args).fetchall()
+    return rows
+
+
+class ConnectionStatements:
+    """The statements of one connection. Their awaits never suspend."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    async def fetch_one(self, sql: str, *args: Any) -> Row | None:
+        rows = await self.fetch_all(sql, *args)
+        return rows[0] if rows else None
+
+    async def fetch_all(self, sql: str, *args: Any) -> list[Row]:
+        with translated():
+            return rows_of(self._connection, numbered(sql), args)
+
+    async def execute(self, sql: str, *args: Any) -> int:
+        with translated():
+            self._connection.execute(numbered(sql), args).fetchall()
+            return self._connection.changes()
+
+    async def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with translated():
+            self._connection.executemany(numbered(sql), rows).fetchall()
+
+    async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+        return self.insert(table, columns, rows, skip_conflicts=True) == len(rows)
+
+    def insert(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, skip_conflicts: bool
+    ) -> int:
+        """Many rows to a statement, because each step takes and gives back the interpreter's lock."""
+        names = tuple(columns)
+        start = inserted = 0
+        with translated():
+            while start < len(rows):
+                count = next(size for size in _INSERT_SIZES if size <= len(rows) - start)
+                values = list(itertools.chain.from_iterable(rows[start : start + count]))
+                sql = insert_sql(table, names, count, skip_conflicts=skip_conflicts)
+                self._connection.execute(sql, values).fetchall()
+                inserted += self._connection.changes()
+                start += count
+        return inserted
+
+
+def _wait_for_lock() -> Callable[[int], bool]:
+    """A busy handler that asks again every millisecond: SQLite's own pauses grow to 100 ms."""
+    deadline = 0.0
+
+    def handler(tries: int) -> bool:
+        nonlocal deadline
+        moment = monotonic()
+        if tries == 0:
+            deadline = moment + _BUSY_LIMIT_SECONDS
+        if moment > deadline:
+            return False
+        time.sleep(_BUSY_PAUSE_SECONDS)
+        return True
+
+    return handler
+
+
+def connect(path: Path, *, attach: Path | None = None, read_only: bool) -> apsw.Connection:
+    connection = apsw.Connection(str(path))
+    connection.set_busy_handler(_wait_for_lock())
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    # FULL syncs the log at each commit: what was answered survives a power cut.
+    connection.execute("PRAGMA synchronous = FULL")
+    # The upkeep process checkpoints (`tidy`); a worker must not stop to do it.
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    if attach:
+        connection.execute("ATTACH ? AS other", (str(attach),))
+    if read_only:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
