@@ -4,7 +4,7 @@ A keyed hash of address and user agent. Its key, the salt, is another one each U
 clicks are in: after that nobody can tell whose hash it was, nor that two days' hashes are one visitor's.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 
 _HASH_BYTES = 8
@@ -23,6 +23,14 @@ class VisitorHashes:
         salt = self._salts.get(day) or self._learn(day)
         # Neither an address nor a header value can hold a zero byte: no two visitors make one text.
         return blake2b(address + b"\0" + user_agent, digest_size=_HASH_BYTES, key=salt).digest()
+
+    def of_day(self, day: int, addresses: Iterable[bytes], user_agents: Iterable[bytes]) -> list[bytes]:
+        """The same for a whole column."""
+        salt = self._salts.get(day) or self._learn(day)
+        return [
+            blake2b(address + b"\0" + agent, digest_size=_HASH_BYTES, key=salt).digest()
+            for address, agent in zip(addresses, user_agents, strict=True)
+        ]
 
     def _learn(self, day: int) -> bytes:
         salt = self._salt_of_day(day)

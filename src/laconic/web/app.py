@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from laconic import __version__
+from laconic.clicks.board import Board
 from laconic.clicks.journal import Journal
 from laconic.codes.rules import OWN_PATHS
 from laconic.errors import LaconicError
@@ -49,12 +50,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 class App:
     """The ASGI application of a web worker."""
 
-    def __init__(self, services: Services, journal: Journal, imports: Imports | None = None) -> None:
+    def __init__(
+        self, services: Services, journal: Journal, board: Board | None = None, imports: Imports | None = None
+    ) -> None:
         settings = services.settings
         gate = Gate(settings, services.workspaces, services.api_keys)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         bulk = BulkRoutes(gate, imports or LocalImports(services))
-        self.health = HealthRoutes(services)
+        self.health = HealthRoutes(services, board or Board())
         self._framework = make_framework(services, gate, [bulk, links, shorten, self.health])
         # What programs call thousands of times a second goes to its handler straight: the framework knows
         # these routes too and describes them, but finding them takes it 120 of 200 us (measured).
