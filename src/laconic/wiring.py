@@ -5,6 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from laconic.clicks.reports.report import Reports
+from laconic.clicks.reports.store import ReportStore
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.permutation import Permutation
 from laconic.codes.rules import CustomCodeRules
@@ -44,6 +46,7 @@ class Services:
     once: Once
     workspaces: WorkspaceStore
     api_keys: ApiKeys
+    reports: Reports
 
 
 @asynccontextmanager
@@ -97,6 +100,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             once=Once(database),
             workspaces=workspaces,
             api_keys=ApiKeys(workspaces),
+            reports=Reports(ReportStore(database)),
         )
 
 

@@ -15,6 +15,7 @@ from laconic.codes.rules import OWN_PATHS
 from laconic.errors import LaconicError
 from laconic.redirect.endpoint import RedirectEndpoint
 from laconic.redirect.forwarded import TrustedProxies
+from laconic.web.api.analytics import AnalyticsRoutes
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bulk import BulkRoutes
 from laconic.web.api.imports import Imports, LocalImports
@@ -113,6 +114,7 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     )
     routes: list[Routes] = [
         *shared,
+        AnalyticsRoutes(services, gate, _unknown_lag),
         QrRoutes(services, gate, painter),
         HomeRoutes(services, gate, painter),
         DocsRoutes(app),
@@ -127,6 +129,11 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _bug)
     return app
+
+
+async def _unknown_lag() -> float | None:
+    """How far ingest is behind, where nobody measures it."""
+    return None
 
 
 async def _laconic_error(request: Request, error: Exception) -> Response:
