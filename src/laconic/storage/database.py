@@ -8,10 +8,37 @@ Values are plain on both engines: moments are `int` microseconds (see `clock`), 
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 Row = Sequence[Any]
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """How the columns of a row join those of a row that is there, in the order in which a row has them."""
+
+    keys: tuple[str, ...]
+    # Written when the row is new, and never again.
+    once: tuple[str, ...] = ()
+    adds: tuple[str, ...] = ()
+    largest: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.keys + self.once + self.adds + self.largest + self.replaces
+
+    def clause(self, table: str) -> str:
+        """Both engines read it the same way."""
+        changes = [f"{name} = {table}.{name} + excluded.{name}" for name in self.adds]
+        changes += [
+            f"{name} = CASE WHEN {table}.{name} > excluded.{name} THEN {table}.{name} ELSE excluded.{name} END"
+            for name in self.largest
+        ]
+        changes += [f"{name} = excluded.{name}" for name in self.replaces]
+        return f"ON CONFLICT ({', '.join(self.keys)}) DO UPDATE SET {', '.join(changes)}"
 
 
 class Statements(Protocol):
@@ -35,6 +62,28 @@ class Statements(Protocol):
         """Inserts the rows in one statement, skipping those that any unique index refuses.
 
         True when every row went in. When it is False the caller asks which ones did, by the ids it made.
+        """
+        ...
+
+    async def merge(self, table: str, columns: "Merge", rows: Sequence[Sequence[Any]]) -> None:
+        """Adds each row to the one with the same keys, or makes it; no two rows have the same keys.
+
+        PostgreSQL locks the rows in the order they come: whoever sorts them by key never meets a deadlock.
+        """
+        ...
+
+    async def append_events(
+        self,
+        month: int,
+        journal_id: str,
+        sequences: Sequence[int],
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+    ) -> None:
+        """Adds rows to `click_event`, all of one month: each once, however often a journal's batch is repeated.
+
+        `sequences` are the rows' numbers in the journal, growing. On PostgreSQL this is a part of the transaction;
+        on SQLite the month's file commits first and by itself, and knows the next time what it already has.
         """
         ...
 
@@ -68,6 +117,27 @@ class Database(Statements, Protocol):
 
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """The fastest way in for many rows that cannot conflict; all or none, durable on return."""
+        ...
+
+    async def prepare_months(self, first: int, count: int) -> None:
+        """Makes room for raw clicks of these months ahead of need (see `months`). Safe to repeat, and never needed:
+        a click of a month without room is kept all the same."""
+        ...
+
+    async def event_months(self) -> list[int]:
+        """The months that may hold raw clicks, oldest first."""
+        ...
+
+    async def fetch_events(self, month: int, sql: str, *args: Any) -> list[Row]:
+        """Reads `click_event`. The SQL bounds `clicked_at` to the month: SQLite looks into that month's file alone."""
+        ...
+
+    async def change_events(self, month: int, sql: str, *args: Any) -> int:
+        """Changes rows of `click_event`, bounded as above, and says how many."""
+        ...
+
+    async def drop_events(self, month: int) -> None:
+        """Throws a month's raw clicks away, all at once."""
         ...
 
     async def follow_changes(self, changed: "ChangeListener") -> None:

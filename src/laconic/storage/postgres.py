@@ -14,9 +14,11 @@ from typing import Any, TypeAlias, TypeVar
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
+from laconic.clock import DAY
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage import postgres_sql
-from laconic.storage.database import ChangeListener, Row, Statements
+from laconic.storage.database import ChangeListener, Merge, Row, Statements
+from laconic.storage.months import begin_of, month_from_name
 from laconic.storage.postgres_address import PostgresAddress
 from laconic.storage.postgres_errors import (
     CANNOT_CONNECT,
@@ -107,11 +109,30 @@ class _ConnectionStatements:
     async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
         if not rows:
             return True
-        key = (table, tuple(columns))
+        sql = await self._insert_sql(table, tuple(columns), "ON CONFLICT DO NOTHING")
+        return await self.execute(sql, *zip(*rows, strict=True)) == len(rows)
+
+    async def merge(self, table: str, columns: Merge, rows: Sequence[Sequence[Any]]) -> None:
+        if rows:
+            sql = await self._insert_sql(table, columns.columns, columns.clause(table))
+            await self.execute(sql, *zip(*rows, strict=True))
+
+    async def _insert_sql(self, table: str, columns: tuple[str, ...], on_conflict: str) -> str:
+        key = (table, columns, on_conflict)
         if key not in self._inserts:
             types = {row[0]: row[1] for row in await self.fetch_all(postgres_sql.COLUMN_TYPES, table)}
-            self._inserts[key] = postgres_sql.insert_arrays(table, columns, types)
-        return await self.execute(self._inserts[key], *zip(*rows, strict=True)) == len(rows)
+            self._inserts[key] = postgres_sql.insert_arrays(table, columns, types, on_conflict)
+        return self._inserts[key]
+
+    async def append_events(
+        self,
+        month: int,
+        journal_id: str,
+        sequences: Sequence[int],
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+    ) -> None:
+        await self.copy_in("click_event", columns, rows)
 
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         with self._statement():
@@ -158,6 +179,28 @@ class PostgresDatabase:
 
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         await self._alone(lambda statements: statements.copy_in(table, columns, rows))
+
+    async def merge(self, table: str, columns: Merge, rows: Sequence[Sequence[Any]]) -> None:
+        await self._alone(lambda statements: statements.merge(table, columns, rows))
+
+    async def append_events(self, *batch: Any) -> None:
+        await self._alone(lambda statements: statements.append_events(*batch))
+
+    async def prepare_months(self, first: int, count: int) -> None:
+        await self.fetch_one(postgres_sql.ENSURE_MONTHS, begin_of(first) // DAY, count)
+
+    async def event_months(self) -> list[int]:
+        rows = await self.fetch_all(postgres_sql.EVENT_MONTHS)
+        return [month_from_name(row[0]) for row in rows]
+
+    async def fetch_events(self, month: int, sql: str, *args: Any) -> list[Row]:
+        return await self.fetch_all(sql, *args)
+
+    async def change_events(self, month: int, sql: str, *args: Any) -> int:
+        return await self.execute(sql, *args)
+
+    async def drop_events(self, month: int) -> None:
+        await self.fetch_one(postgres_sql.DROP_MONTH, begin_of(month) // DAY)
 
     async def _alone(self, run: Callable[[_ConnectionStatements], Awaitable[T]], *, reads: bool = False) -> T:
         """One statement outside a transaction: the server commits it before it answers."""

@@ -20,6 +20,16 @@ COLUMN_TYPES = (
 KEEP_ALIVE = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
 
 
+ENSURE_MONTHS = "SELECT ensure_click_partitions($1::date, $2::integer)"
+DROP_MONTH = "SELECT drop_click_partition($1::date)"
+# Partitions by name, and what waits in the default one.
+EVENT_MONTHS = (
+    "SELECT replace(substr(relname, 13), '_', '-') FROM pg_class JOIN pg_inherits ON inhrelid = pg_class.oid"
+    " WHERE inhparent = 'click_event'::regclass AND relname ~ '^click_event_[0-9]{4}_[0-9]{2}$'"
+    " UNION SELECT to_char(clicked_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM click_event_default ORDER BY 1"
+)
+
+
 def only_reads(sql: str) -> bool:
     """By its first word: a SELECT is taken for a read, whatever functions it calls."""
     return _READS.match(sql) is not None
@@ -31,10 +41,12 @@ def changed_rows(status: str) -> int:
     return int(changed[1]) if changed else 0
 
 
-def insert_arrays(table: str, columns: Sequence[str], types: Mapping[str, str]) -> str:
+def insert_arrays(
+    table: str, columns: Sequence[str], types: Mapping[str, str], on_conflict: str = "ON CONFLICT DO NOTHING"
+) -> str:
     """One array for each column: one statement whatever the number of rows, far from the limit of arguments."""
     arrays = ", ".join(f"${number}::{types[column]}[]" for number, column in enumerate(columns, 1))
-    return f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING"
+    return f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({arrays}) {on_conflict}"
 
 
 def search_condition(argument: int) -> str:

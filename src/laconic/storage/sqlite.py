@@ -1,4 +1,4 @@
-"""The SQLite engine: two files in the data folder, seen as one.
+"""The SQLite engine: two files in the data folder, seen as one, and one more for each month of raw clicks.
 
 `laconic.db` holds links, tenants and codes and is written by web workers; `clicks.db` holds totals and
 rollups and is written by ingest. A process writes one of them, through one thread, and reads both. So
@@ -19,9 +19,17 @@ import apsw
 
 from laconic.clock import monotonic
 from laconic.errors import CannotStart, Unavailable
-from laconic.storage.database import ChangeListener, Row, Statements
+from laconic.storage.database import ChangeListener, Merge, Row, Statements
 from laconic.storage.group_commit import GroupCommit
 from laconic.storage.sqlite_connect import ConnectionStatements, connect, rows_of, translated
+from laconic.storage.sqlite_events import (
+    EventWriter,
+    change_events,
+    drop_events,
+    event_file,
+    months_in,
+    read_events,
+)
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
 from laconic.storage.sqlite_text import numbered, search_condition
 
@@ -49,7 +57,8 @@ class _WriterSession:
     def __init__(self, path: Path) -> None:
         with translated():
             self._connection = connect(path, read_only=False)
-        self.statements: Statements = ConnectionStatements(self._connection)
+        self._events = EventWriter(path.parent)
+        self.statements: Statements = ConnectionStatements(self._connection, self._events.append)
 
     def _do(self, sql: str) -> None:
         with translated():
@@ -80,6 +89,7 @@ class _WriterSession:
         return self._connection.in_transaction
 
     def close(self) -> None:
+        self._events.close()
         self._connection.close()
 
 
@@ -90,6 +100,7 @@ class SqliteDatabase:
 
     def __init__(self, folder: Path, writes: Writes) -> None:
         other: Writes = "clicks" if writes == "links" else "links"
+        self._folder = folder
         self._main = folder / _FILES[writes][0]
         self._other = folder / _FILES[other][0]
         self._hot = connect(self._main, attach=self._other, read_only=True)
@@ -113,9 +124,7 @@ class SqliteDatabase:
         return rows[0] if rows else None
 
     async def fetch_all(self, sql: str, *args: Any) -> list[Row]:
-        if self._closed:
-            raise Unavailable("The database is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, sql, args)
+        return await self._in_reader(self._read, sql, args)
 
     def _read(self, sql: str, args: tuple[Any, ...]) -> list[Row]:
         with translated():
@@ -141,12 +150,47 @@ class SqliteDatabase:
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         async def work(statements: Statements) -> None:
             assert isinstance(statements, ConnectionStatements)  # noqa: S101
-            statements.insert(table, columns, rows, skip_conflicts=False)
+            statements.insert(table, columns, rows)
 
         await self._writer.run(work)
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         return await self._writer.run(work)
+
+    async def merge(self, table: str, columns: Merge, rows: Sequence[Sequence[Any]]) -> None:
+        await self._writer.run(lambda statements: statements.merge(table, columns, rows))
+
+    async def append_events(
+        self,
+        month: int,
+        journal_id: str,
+        sequences: Sequence[int],
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+    ) -> None:
+        await self._writer.run(
+            lambda statements: statements.append_events(month, journal_id, sequences, columns, rows)
+        )
+
+    async def prepare_months(self, first: int, count: int) -> None:
+        """Nothing: a month's file is made with its first click."""
+
+    async def event_months(self) -> list[int]:
+        return months_in(self._folder)
+
+    async def fetch_events(self, month: int, sql: str, *args: Any) -> list[Row]:
+        return await self._in_reader(read_events, self._folder, month, sql, args)
+
+    async def change_events(self, month: int, sql: str, *args: Any) -> int:
+        return await self._in_reader(change_events, self._folder, month, sql, args)
+
+    async def drop_events(self, month: int) -> None:
+        drop_events(self._folder, month)
+
+    async def _in_reader(self, read: Callable[..., T], *args: Any) -> T:
+        if self._closed:
+            raise Unavailable("The database is closed.")
+        return await asyncio.get_running_loop().run_in_executor(self._readers, read, *args)
 
     async def follow_changes(self, changed: ChangeListener) -> None:
         """`data_version` moves with any commit of another connection; asking costs about 2 us."""
@@ -184,7 +228,8 @@ class SqliteDatabase:
             return path.stat().st_size if path.exists() else 0
 
         wal = self._main.with_name(self._main.name + "-wal")
-        return {"database": size(self._main), "clicks": size(self._other), "wal": size(wal)}
+        events = sum(size(event_file(self._folder, month)) for month in months_in(self._folder))
+        return {"database": size(self._main), "clicks": size(self._other) + events, "wal": size(wal)}
 
     async def tidy(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._readers, self._checkpoint)
@@ -193,7 +238,8 @@ class SqliteDatabase:
         is_due = monotonic() >= self._optimize_at
         if is_due:
             self._optimize_at = monotonic() + _OPTIMIZE_SECONDS
-        for path in (self._main, self._other):
+        months = (event_file(self._folder, month) for month in months_in(self._folder))
+        for path in (self._main, self._other, *months):
             wal = path.with_name(path.name + "-wal")
             if not wal.exists() or wal.stat().st_size == 0:
                 continue

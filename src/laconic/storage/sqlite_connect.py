@@ -11,7 +11,7 @@ import apsw
 
 from laconic.clock import monotonic
 from laconic.errors import Conflict, Unavailable
-from laconic.storage.database import Row
+from laconic.storage.database import Merge, Row
 from laconic.storage.sqlite_text import insert_sql, numbered
 
 _BUSY_LIMIT_SECONDS = 5.0
@@ -47,6 +47,10 @@ def translated() -> Iterator[None]:
         raise Unavailable(f"SQLite: {error}") from error
 
 
+# Month, journal, sequences, columns, rows: see `Statements.append_events`.
+Append = Callable[[int, str, Sequence[int], Sequence[str], Sequence[Sequence[Any]]], None]
+
+
 def rows_of(connection: apsw.Connection, sql: str, args: Sequence[Any] = ()) -> list[Row]:
     rows: list[Any] = connection.execute(sql, args).fetchall()
     return rows
@@ -55,8 +59,9 @@ def rows_of(connection: apsw.Connection, sql: str, args: Sequence[Any] = ()) -> 
 class ConnectionStatements:
     """The statements of one connection. Their awaits never suspend."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, append: Append | None = None) -> None:
         self._connection = connection
+        self._append = append
 
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
         rows = await self.fetch_all(sql, *args)
@@ -76,10 +81,24 @@ class ConnectionStatements:
             self._connection.executemany(numbered(sql), rows).fetchall()
 
     async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
-        return self.insert(table, columns, rows, skip_conflicts=True) == len(rows)
+        return self.insert(table, columns, rows, on_conflict="ON CONFLICT DO NOTHING") == len(rows)
+
+    async def merge(self, table: str, columns: Merge, rows: Sequence[Sequence[Any]]) -> None:
+        self.insert(table, columns.columns, rows, on_conflict=columns.clause(table))
+
+    async def append_events(
+        self,
+        month: int,
+        journal_id: str,
+        sequences: Sequence[int],
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+    ) -> None:
+        assert self._append is not None, "only a writer of clicks appends events"  # noqa: S101
+        self._append(month, journal_id, sequences, columns, rows)
 
     def insert(
-        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, skip_conflicts: bool
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, on_conflict: str = ""
     ) -> int:
         """Many rows to a statement, because each step takes and gives back the interpreter's lock."""
         names = tuple(columns)
@@ -88,7 +107,7 @@ class ConnectionStatements:
             while start < len(rows):
                 count = next(size for size in _INSERT_SIZES if size <= len(rows) - start)
                 values = list(itertools.chain.from_iterable(rows[start : start + count]))
-                sql = insert_sql(table, names, count, skip_conflicts=skip_conflicts)
+                sql = insert_sql(table, names, count, on_conflict)
                 self._connection.execute(sql, values).fetchall()
                 inserted += self._connection.changes()
                 start += count
@@ -126,5 +145,7 @@ def connect(path: Path, *, attach: Path | None = None, read_only: bool) -> apsw.
     if attach:
         connection.execute("ATTACH ? AS other", (str(attach),))
     if read_only:
+        # Whoever only reads must not stop to checkpoint either, when he happens to be the last to leave.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.execute("PRAGMA query_only = ON")
     return connection

@@ -12,11 +12,10 @@ def numbered(sql: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def insert_sql(table: str, columns: tuple[str, ...], count: int, *, skip_conflicts: bool) -> str:
+def insert_sql(table: str, columns: tuple[str, ...], count: int, on_conflict: str) -> str:
     """An INSERT of `count` rows at once."""
     row = "(" + ",".join("?" * len(columns)) + ")"
-    tail = " ON CONFLICT DO NOTHING" if skip_conflicts else ""
-    return f"INSERT INTO {table} ({','.join(columns)}) VALUES {','.join([row] * count)}{tail}"
+    return f"INSERT INTO {table} ({','.join(columns)}) VALUES {','.join([row] * count)} {on_conflict}"
 
 
 def search_condition(words: Sequence[str], argument: int) -> tuple[str, str]:

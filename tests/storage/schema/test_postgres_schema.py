@@ -395,6 +395,7 @@ async def _two_tenants(owner: asyncpg.Connection) -> None:
         of_day = {"day": _NOW.date(), "dimension": "country", "value": "DE"}
         await _insert(owner, "workspace_daily", **own, **of_day)
         await _insert(owner, "workspace_quarter", **own, quarter=_NOW)
+        await _insert(owner, "workspace_total", **own)
         await _insert(owner, "workspace_top", **own, day=_NOW.date(), sketch=b"")
         unique = {
             "scope": "workspace",
@@ -415,6 +416,7 @@ async def _two_tenants(owner: asyncpg.Connection) -> None:
 _OWNED_TABLES = [
     "users", "api_key", "session", "short_link", "idempotency_key", "link_total", "click_quarter", "click_daily",
     "click_unique", "click_event", "audit_event", "workspace_daily", "workspace_quarter", "workspace_top",
+    "workspace_total",
 ]  # fmt: skip
 
 

@@ -97,3 +97,11 @@ CREATE TABLE workspace_top (
     sketch        BLOB NOT NULL,
     PRIMARY KEY (workspace_id, day)
 ) STRICT;
+
+CREATE TABLE workspace_total (
+    -- The same as link_total, of all links of a workspace.
+    workspace_id     INTEGER PRIMARY KEY,
+    clicks           INTEGER NOT NULL DEFAULT 0,
+    bot_clicks       INTEGER NOT NULL DEFAULT 0,
+    last_clicked_at  INTEGER
+) STRICT;

@@ -76,6 +76,20 @@ COMMENT ON COLUMN workspace_top.day IS 'The day, UTC.';
 COMMENT ON COLUMN workspace_top.sketch IS 'A mergeable sketch of frequent link ids.';
 
 
+CREATE TABLE workspace_total (
+    workspace_id     bigint CONSTRAINT workspace_total_pkey PRIMARY KEY,
+    clicks           bigint NOT NULL DEFAULT 0,
+    bot_clicks       bigint NOT NULL DEFAULT 0,
+    last_clicked_at  timestamptz
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE workspace_total IS 'The same as link_total, of all links of a workspace.';
+COMMENT ON COLUMN workspace_total.workspace_id IS 'The tenant.';
+COMMENT ON COLUMN workspace_total.clicks IS 'Bots included.';
+COMMENT ON COLUMN workspace_total.bot_clicks IS 'Those of them that were bots.';
+COMMENT ON COLUMN workspace_total.last_clicked_at IS 'When any of its links was last followed.';
+
+
 CREATE TABLE visitor_salt (
     day   date CONSTRAINT visitor_salt_pkey PRIMARY KEY,
     salt  bytea NOT NULL
@@ -91,7 +105,9 @@ DECLARE
     current_workspace CONSTANT text := 'NULLIF(current_setting(''app.current_workspace_id'', true), '''')::bigint';
     owned text;
 BEGIN
-    FOREACH owned IN ARRAY ARRAY['click_daily', 'workspace_quarter', 'workspace_daily', 'workspace_top'] LOOP
+    FOREACH owned IN ARRAY ARRAY[
+        'click_daily', 'workspace_quarter', 'workspace_daily', 'workspace_top', 'workspace_total'
+    ] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', owned);
         EXECUTE format('CREATE POLICY %I ON %I USING (workspace_id = %s) WITH CHECK (workspace_id = %3$s)',
             owned || '_own', owned, current_workspace);
@@ -100,3 +116,19 @@ END
 $$;
 -- The owner's alone: no policy lets anybody else in.
 ALTER TABLE visitor_salt ENABLE ROW LEVEL SECURITY;
+
+
+-- Whoever reads the month holds it: giving up (lock_timeout) is better than queueing everybody behind this.
+CREATE FUNCTION drop_click_partition(of_month date) RETURNS void
+LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
+DECLARE
+    month_start CONSTANT timestamp := date_trunc('month', of_month::timestamp);
+BEGIN
+    EXECUTE format('DROP TABLE IF EXISTS %I', 'click_event_' || to_char(month_start, 'YYYY_MM'));
+    DELETE FROM click_event_default
+    WHERE clicked_at >= month_start AT TIME ZONE 'UTC'
+        AND clicked_at < (month_start + interval '1 month') AT TIME ZONE 'UTC';
+END
+$$;
+COMMENT ON FUNCTION drop_click_partition(date) IS
+    'Throws the raw clicks of a month away. Rollups and totals stay.';

@@ -69,6 +69,15 @@ CREATE TABLE click_unique (
 ) STRICT, WITHOUT ROWID;
 
 
+CREATE TABLE workspace_total (
+    -- The same as link_total, of all links of a workspace.
+    workspace_id     INTEGER PRIMARY KEY,
+    clicks           INTEGER NOT NULL DEFAULT 0,
+    bot_clicks       INTEGER NOT NULL DEFAULT 0,
+    last_clicked_at  INTEGER
+) STRICT;
+
+
 CREATE TABLE visitor_salt (
     -- What makes the visitor hashes of one UTC day; removed soon after, so that nobody can tell who was who.
     day   INTEGER PRIMARY KEY,

@@ -1,0 +1,127 @@
+"""Raw clicks on SQLite: one file a month beside the others, thrown away whole.
+
+A commit over several files is not atomic, so each file keeps how far it has been given a journal: a batch that is
+repeated after a crash adds only what the file has not got.
+"""
+
+import contextlib
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from laconic.clock import now
+from laconic.storage.months import month_from_name, month_name
+from laconic.storage.sqlite_connect import ConnectionStatements, connect, rows_of, translated
+from laconic.storage.sqlite_migrate import migrate_file
+from laconic.storage.sqlite_text import numbered
+
+_NAME = re.compile(r"clicks-(\d{4}-\d{2})\.db")
+# At the turn of a month two are written to; a backlog may know a third.
+_MOST_OPEN = 3
+
+_SEEN = "SELECT sequence FROM journal_position WHERE journal_id = ?"
+_REMEMBER = (
+    "INSERT INTO journal_position (journal_id, segment, position, sequence, updated_at) VALUES (?, 0, 0, ?, ?)"
+    " ON CONFLICT (journal_id) DO UPDATE SET sequence = excluded.sequence, updated_at = excluded.updated_at"
+)
+
+
+def event_file(folder: Path, month: int) -> Path:
+    return folder / f"clicks-{month_name(month)}.db"
+
+
+def months_in(folder: Path) -> list[int]:
+    """Those that have a file, oldest first."""
+    found = (_NAME.fullmatch(path.name) for path in folder.glob("clicks-*.db"))
+    return sorted(month_from_name(match[1]) for match in found if match)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, *, read_only: bool) -> Iterator[Any]:
+    with contextlib.closing(connect(path, read_only=read_only)) as connection:
+        yield connection
+
+
+def read_events(folder: Path, month: int, sql: str, args: Sequence[Any]) -> list[Any]:
+    path = event_file(folder, month)
+    if not path.exists():
+        return []
+    with translated(), _opened(path, read_only=True) as connection:
+        return rows_of(connection, numbered(sql), args)
+
+
+def change_events(folder: Path, month: int, sql: str, args: Sequence[Any]) -> int:
+    path = event_file(folder, month)
+    if not path.exists():
+        return 0
+    with translated(), _opened(path, read_only=False) as connection:
+        # What somebody wants forgotten shall not stay legible in free pages.
+        connection.execute("PRAGMA secure_delete = ON").fetchall()
+        connection.execute(numbered(sql), args).fetchall()
+        changed: int = connection.changes()
+        return changed
+
+
+def drop_events(folder: Path, month: int) -> None:
+    path = event_file(folder, month)
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        (folder / name).unlink(missing_ok=True)
+
+
+class EventWriter:
+    """The month files that one thread appends to."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: dict[int, tuple[int, Any]] = {}
+
+    def append(
+        self,
+        month: int,
+        journal_id: str,
+        sequences: Sequence[int],
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+    ) -> None:
+        """Durable when it returns; `sequences` grow, one for each row."""
+        with translated():
+            connection = self._connection(month)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                seen = rows_of(connection, _SEEN, (journal_id,))
+                first = bisect_right(sequences, seen[0][0]) if seen else 0
+                if first < len(rows):
+                    new = rows[first:] if first else rows
+                    ConnectionStatements(connection).insert("click_event", columns, new)
+                    connection.execute(_REMEMBER, (journal_id, sequences[-1], now()))
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def _connection(self, month: int) -> Any:
+        path = event_file(self._folder, month)
+        known = self._open.get(month)
+        if known and _is_same_file(path, known[0]):
+            return known[1]
+        if known or len(self._open) >= _MOST_OPEN:
+            self.close()
+        connection = connect(path, read_only=False)
+        path.chmod(0o600)
+        migrate_file(connection, "sqlite_events")
+        self._open[month] = (path.stat().st_ino, connection)
+        return connection
+
+    def close(self) -> None:
+        for _, connection in self._open.values():
+            connection.close()
+        self._open.clear()
+
+
+def _is_same_file(path: Path, inode: int) -> bool:
+    """A month that was thrown away while it was open takes no more rows."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.stat().st_ino == inode
+    return False
