@@ -18,8 +18,10 @@ from laconic.redirect.forwarded import TrustedProxies
 from laconic.web.api.analytics import AnalyticsRoutes
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bulk import BulkRoutes
+from laconic.web.api.clicks import ClickRoutes
 from laconic.web.api.imports import Imports, LocalImports
 from laconic.web.api.links import LinkRoutes
+from laconic.web.api.live import LiveRoutes
 from laconic.web.api.problems import (
     INTERNAL,
     NO_SUCH_PAGE,
@@ -115,6 +117,8 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     routes: list[Routes] = [
         *shared,
         AnalyticsRoutes(services, gate, _unknown_lag),
+        ClickRoutes(services, gate),
+        LiveRoutes(services, gate),
         QrRoutes(services, gate, painter),
         HomeRoutes(services, gate, painter),
         DocsRoutes(app),

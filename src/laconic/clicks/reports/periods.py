@@ -126,6 +126,17 @@ def read_period(
     return period
 
 
+def read_bounds(start: str | None, end: str | None, zone_name: str, moment: int) -> tuple[int, int]:
+    """Two moments to the microsecond, from what a caller has said; by default everything until `moment`."""
+    zone = read_zone(zone_name)
+    first = _FIRST if start is None else _read_bound("from", start, zone, is_end=False)
+    # A click of this very moment, by another machine's clock, is not left out.
+    last = moment + HOUR if end is None else _read_bound("to", end, zone, is_end=True)
+    if first >= last:
+        raise ChoiceRefused("from", "`from` must lie before `to`, and before now.")
+    return first, last
+
+
 def _interval_for(days: float) -> Interval:
     return next((interval for longest, interval in _BY_LENGTH if days <= longest), "month")
 
