@@ -150,6 +150,7 @@ def test_live_clicks_come_on_every_connection_and_end_with_the_server(own_server
             api.stream("GET", live) as unread,
         ):
             assert one.headers["content-type"].startswith("text/event-stream")
+            last = ""
             streams = [events_of(stream.iter_lines()) for stream in (one, two, of_link)]
             first, second = event(int(other["id"]), now()), event(int(link["id"]), now() + 1)
             keep_in(own_server, first, second)

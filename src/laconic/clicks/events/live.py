@@ -11,15 +11,11 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import structlog
-
 from laconic import clock
 from laconic.clicks.events.model import ClickEvent, Place
 from laconic.clicks.events.store import EventStore
 from laconic.clock import HOUR, SECOND
 from laconic.errors import TooManyRequests, Unavailable
-
-log = structlog.get_logger(__name__)
 
 _POLL_SECONDS = 1.0
 # How much later than its neighbours a click may come into the database and still be shown.
@@ -31,6 +27,12 @@ _MOST_WAITING = 2_000
 _MOST_WATCHERS = 200
 # Whoever comes back after longer than that begins anew.
 _LONGEST_ABSENCE = HOUR
+
+
+def _warn(error: Unavailable) -> None:
+    import structlog  # here, because commands open the feed too and never log
+
+    structlog.get_logger(__name__).warning("live clicks cannot be read", error=str(error))
 
 
 class Shown(NamedTuple):
@@ -155,7 +157,7 @@ class LiveFeed:
                 try:
                     await self._tell(topic)
                 except Unavailable as error:
-                    log.warning("live clicks cannot be read", error=str(error))
+                    _warn(error)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closed.wait(), self._poll_seconds)
 

@@ -137,6 +137,12 @@ def read_bounds(start: str | None, end: str | None, zone_name: str, moment: int)
     return first, last
 
 
+def days_before(moment: int, days: int, zone_name: str) -> str:
+    """The date from which on it is so many days until `moment`, the zone's today included."""
+    today = _local(moment, read_zone(zone_name)).date()
+    return (today - timedelta(days=days - 1)).isoformat()
+
+
 def _interval_for(days: float) -> Interval:
     return next((interval for longest, interval in _BY_LENGTH if days <= longest), "month")
 
