@@ -5,6 +5,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from laconic.clicks.events.browse import EventBrowser
+from laconic.clicks.events.erase import Eraser
+from laconic.clicks.events.live import LiveFeed
+from laconic.clicks.events.store import EventStore
+from laconic.clicks.reports.report import Reports
+from laconic.clicks.reports.store import ReportStore
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.permutation import Permutation
 from laconic.codes.rules import CustomCodeRules
@@ -44,6 +50,10 @@ class Services:
     once: Once
     workspaces: WorkspaceStore
     api_keys: ApiKeys
+    reports: Reports
+    events: EventBrowser
+    eraser: Eraser
+    feed: LiveFeed
 
 
 @asynccontextmanager
@@ -82,6 +92,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
         stack.push_async_callback(creator.close)
         links = LinkStore(database)
+        events = EventStore(database)
+        feed = LiveFeed(events)
+        stack.push_async_callback(feed.close)
         yield Services(
             settings=settings,
             database=database,
@@ -97,6 +110,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             once=Once(database),
             workspaces=workspaces,
             api_keys=ApiKeys(workspaces),
+            reports=Reports(ReportStore(database)),
+            events=EventBrowser(events),
+            eraser=Eraser(events),
+            feed=feed,
         )
 
 

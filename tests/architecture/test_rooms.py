@@ -23,6 +23,7 @@ ALLOWED = {
     "workspace links/store.py announce_changes": "tells caches that a code changed; reads no tenant's row",
     "workspace links/store.py drop_old_changes": "housekeeping for all tenants: removes by age, gives nothing back",
     "workspace links/store.py drop_old_keys": "housekeeping for all tenants: removes by age, gives nothing back",
+    "workspace clicks/events/store.py months": "which months are kept at all; tells of no click",
     "workspace workspaces/store.py has_users": "of the whole installation: open mode ends with the first user",
     "workspace workspaces/store.py set_default_host": "the shared default domain belongs to no tenant",
     "workspace workspaces/store.py redirect_hosts": "the data plane serves all tenants' hosts",
@@ -163,13 +164,21 @@ def sql(module: Module) -> Iterator[Breach]:
             yield found.group().strip(), f"line {line}: {text[:60]!r}"
 
 
+_TENANT_STORES = (
+    "links/store.py",
+    "workspaces/store.py",
+    "clicks/reports/store.py",
+    "clicks/events/store.py",
+)
+
+
 def workspace(module: Module) -> Iterator[Breach]:
     """Whatever reaches the database in a tenant-owned store takes `workspace_id`.
 
     One statement without it is one tenant reading another's links by guessing an id (promise P8). What awaits
     nothing cannot reach the database.
     """
-    if not module.is_in("links/store.py", "workspaces/store.py"):
+    if not module.is_in(*_TENANT_STORES):
         return
     for node in ast.walk(module.tree):
         if isinstance(node, ast.AsyncFunctionDef) and not node.name.startswith("_"):
@@ -245,6 +254,7 @@ SAMPLES: tuple[tuple[Rule, str, str], ...] = (
     (sql, "web/api/links.py", "def f(order):\n    return f' ORDER BY {order}'"),
     (workspace, "links/store.py", "class Store:\n    async def find(self, code): ..."),
     (workspace, "workspaces/store.py", "async def find(statements, email): ..."),
+    (workspace, "clicks/reports/store.py", "class Store:\n    async def series(self, link_id): ..."),
     (length, "links/store.py", "x = 1\n" * 401),
     (name, "links/utils.py", ""),
     (name, "web/link_service.py", ""),

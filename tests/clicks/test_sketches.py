@@ -2,7 +2,8 @@
 
 import random
 
-from laconic.clicks.sketches import add_links, add_visitors, frequent_links
+from laconic.clicks.reports.sketches import heaviest_links
+from laconic.clicks.sketches import add_links, add_visitors
 
 
 def _hashes(count: int, seed: int) -> list[int]:
@@ -37,4 +38,4 @@ def test_the_most_followed_links_are_found() -> None:
     for day in range(3):
         sketch = add_links(None, {7: 500, 8: 400})
         days.append(add_links(sketch, dict.fromkeys(range(1_000 + day * 5_000, 6_000 + day * 5_000), 1)))
-    assert frequent_links(days, most=2) == [7, 8]
+    assert heaviest_links(days, 2) == [7, 8]

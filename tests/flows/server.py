@@ -64,6 +64,10 @@ class LaconicServer:
         self.mode = banner["mode"]
         return self
 
+    @property
+    def database_url(self) -> str:
+        return self.options.get("database_url", f"sqlite:///{self.folder}/data/laconic.db")
+
     def environment(self) -> dict[str, str]:
         """For this server and for commands beside it: none of the settings of whoever runs the tests."""
         own = {name: value for name, value in os.environ.items() if not name.startswith("LACONIC_")}

@@ -55,7 +55,7 @@ def _only_one(**options: Any) -> None:
         raise click.UsageError(f"Only one of {' and '.join(said)} may be given.", click.get_current_context())
 
 
-def _domain_of(services: "Services", text: str) -> tuple[int, str]:
+def domain_of(services: "Services", text: str) -> tuple[int, str]:
     """Domain and code of what somebody typed or copied."""
     host, code = split_short_url(text)
     domain_id = services.hosts.known(host) if host else DEFAULT_DOMAIN_ID
@@ -130,7 +130,7 @@ def expand(call: Call, link: str) -> None:
     """
 
     async def work(services: "Services") -> None:
-        found = await services.browser.get(DEFAULT_WORKSPACE_ID, *_domain_of(services, link))
+        found = await services.browser.get(DEFAULT_WORKSPACE_ID, *domain_of(services, link))
         call.show(link_document(found, services.settings.base_url), target_of(found))
         state = state_of(found)
         if state != "active" and not call.json:
@@ -212,7 +212,7 @@ def edit(call: Call, /, link: str, **said: Any) -> None:
     change = _edit_from_options(said)
 
     async def work(services: "Services") -> None:
-        domain_id, code = _domain_of(services, link)
+        domain_id, code = domain_of(services, link)
         await services.changer.edit(DEFAULT_WORKSPACE_ID, domain_id, code, change)
         changed = await services.browser.get(DEFAULT_WORKSPACE_ID, domain_id, code)
         base_url = services.settings.base_url
@@ -268,7 +268,7 @@ def delete(call: Call, links: tuple[str, ...]) -> int:
         done = _Deleted([], [])
         for link in links:
             try:
-                domain_id, code = _domain_of(services, link)
+                domain_id, code = domain_of(services, link)
                 await services.changer.delete(DEFAULT_WORKSPACE_ID, domain_id, code)
                 done.codes.append(code)
             except LaconicError as error:

@@ -5,12 +5,7 @@ They are mergeable, so every batch adds to what is there, and they say nothing a
 
 from collections.abc import Iterable, Mapping
 
-from datasketches import (
-    frequent_items_error_type,
-    frequent_strings_sketch,
-    hll_sketch,
-    tgt_hll_type,
-)
+from datasketches import frequent_strings_sketch, hll_sketch, tgt_hll_type
 
 # 2^12 registers of four bits: 2 KB at most, and 1.6 % off in two cases of three. Few visitors are counted exactly.
 _REGISTERS_LOG2 = 12
@@ -33,12 +28,3 @@ def add_links(sketch: bytes | None, clicks: Mapping[int, int]) -> bytes:
         links.update(str(link_id), count)
     serialized: bytes = links.serialize()
     return serialized
-
-
-def frequent_links(sketches: Iterable[bytes], most: int) -> list[int]:
-    """The links that lead over all these sketches, most followed first."""
-    together = frequent_strings_sketch(_COUNTERS_LOG2)
-    for sketch in sketches:
-        together.merge(frequent_strings_sketch.deserialize(sketch))
-    found = together.get_frequent_items(frequent_items_error_type.NO_FALSE_NEGATIVES)
-    return [int(item[0]) for item in sorted(found, key=lambda item: item[1], reverse=True)[:most]]

@@ -100,7 +100,7 @@ async def _answer(
         asyncio.create_task(services.database.follow_changes(services.cache)),
         asyncio.create_task(_turn_seconds(lane, server)),
         asyncio.create_task(_sync(journal, board)),
-        asyncio.create_task(_stop(lifeline.stopping, app, server)),
+        asyncio.create_task(_stop(lifeline.stopping, app, server, services)),
     ]
     for task in tasks:
         task.add_done_callback(partial(_end_with, server))
@@ -139,8 +139,10 @@ async def _sync(journal: Journal, board: WorkerBoard) -> None:
                 log.error("the click journal cannot be synced", error=str(error))
 
 
-async def _stop(stopping: asyncio.Event, app: App, server: uvicorn.Server) -> None:
+async def _stop(stopping: asyncio.Event, app: App, server: uvicorn.Server, services: Services) -> None:
     await stopping.wait()
     app.health.is_draining = True
+    # Its answers would never end by themselves.
+    await services.feed.close()
     await asyncio.sleep(_NOTICE_SECONDS)
     server.should_exit = True

@@ -110,9 +110,8 @@ class EventWriter:
             return known[1]
         if known or len(self._open) >= _MOST_OPEN:
             self.close()
+        _prepare_file(path)
         connection = connect(path, read_only=False, cache_kib=WRITER_CACHE_KIB)
-        path.chmod(0o600)
-        migrate_file(connection, "sqlite_events")
         self._open[month] = (path.stat().st_ino, connection)
         return connection
 
@@ -120,6 +119,20 @@ class EventWriter:
         for _, connection in self._open.values():
             connection.close()
         self._open.clear()
+
+
+def _prepare_file(path: Path) -> None:
+    """A file that can be seen has its tables: it is made under another name first."""
+    hidden = path.with_name(f"new-{path.name}")
+    if not path.exists():
+        with contextlib.closing(connect(hidden, read_only=False)) as connection:
+            hidden.chmod(0o600)
+            migrate_file(connection, "sqlite_events")
+        # Closing has moved all of it into the file and removed the log.
+        hidden.rename(path)
+    else:
+        with contextlib.closing(connect(path, read_only=False)) as connection:
+            migrate_file(connection, "sqlite_events")
 
 
 def _is_same_file(path: Path, inode: int) -> bool:

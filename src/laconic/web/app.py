@@ -16,10 +16,13 @@ from laconic.codes.rules import OWN_PATHS
 from laconic.errors import LaconicError
 from laconic.redirect.endpoint import RedirectEndpoint
 from laconic.redirect.forwarded import TrustedProxies
+from laconic.web.api.analytics import AnalyticsRoutes
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bulk import BulkRoutes
+from laconic.web.api.clicks import ClickRoutes
 from laconic.web.api.imports import Imports, LocalImports
 from laconic.web.api.links import LinkRoutes
+from laconic.web.api.live import LiveRoutes
 from laconic.web.api.problems import (
     INTERNAL,
     NO_SUCH_PAGE,
@@ -116,6 +119,9 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     )
     routes: list[Routes] = [
         *shared,
+        AnalyticsRoutes(services, gate, _unknown_lag),
+        ClickRoutes(services, gate),
+        LiveRoutes(services, gate),
         QrRoutes(services, gate, painter),
         HomeRoutes(services, gate, painter),
         DocsRoutes(app),
@@ -130,6 +136,11 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _bug)
     return app
+
+
+async def _unknown_lag() -> float | None:
+    """How far ingest is behind, where nobody measures it."""
+    return None
 
 
 async def _laconic_error(request: Request, error: Exception) -> Response:

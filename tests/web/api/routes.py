@@ -18,6 +18,14 @@ ROUTES: list[tuple[str, str, dict[str, Any], str]] = [
     ("GET", f"{URLS}/{{code}}/stats", {}, "links:read"),
     ("GET", f"{URLS}/{{code}}/qr", {}, "links:read"),
     ("GET", "/stats/{code}", {}, "links:read"),
+    ("GET", f"{URLS}/{{code}}/analytics", {}, "analytics:read"),
+    ("GET", "/api/v1/analytics", {}, "analytics:read"),
+    ("GET", f"{URLS}/{{code}}/clicks", {}, "analytics:read"),
+    ("GET", f"{URLS}/{{code}}/clicks/export", {}, "analytics:read"),
+    # Of a link that is not there: any other answer has no end.
+    ("GET", "/api/v1/clicks/live?code=nothere", {}, "analytics:read"),
+    ("DELETE", f"{URLS}/{{code}}/clicks", {}, "links:write"),
+    ("DELETE", "/api/v1/clicks?visitor=0011223344556677", {}, "admin"),
     ("PATCH", f"{URLS}/{{code}}", {"json": {"title": "x"}}, "links:write"),
     ("DELETE", f"{URLS}/{{code}}", {}, "links:write"),
     (

@@ -185,6 +185,17 @@ def check_domain(services: Services, domain: str | None) -> None:
         raise ChoiceRefused("domain", "There is no such domain.")
 
 
+def domain_of(services: Services, code: str, domain: str | None) -> int:
+    """The domain that a request names by `?domain=`; a code on a host that is not ours is unknown."""
+    require_code(code)
+    if domain is None:
+        return DEFAULT_DOMAIN_ID
+    domain_id = services.hosts.known(domain)
+    if domain_id is None:
+        raise LinkUnknown(code)
+    return domain_id
+
+
 class LinkRoutes:
     """The handlers, with what they need."""
 
@@ -264,7 +275,7 @@ class LinkRoutes:
         require_json(request)
         body = await read_body(request)
         edit = model_from_json(LinkEditRequest, body).edit()
-        domain_id = self._domain(code, domain)
+        domain_id = domain_of(self._services, code, domain)
         # The writer of links does not see the totals. Read before, they are right at some moment of the request.
         before = await self._services.links.find(actor.workspace_id, domain_id, code)
         clicks = before.click_count if before is not None else 0
@@ -287,7 +298,7 @@ class LinkRoutes:
     async def delete(self, request: Request, code: str, domain: str | None = None) -> Response:
         """The code answers 410 from now on, and is never given to another link."""
         actor = await self._gate.admit(request, LINKS_WRITE)
-        domain_id = self._domain(code, domain)
+        domain_id = domain_of(self._services, code, domain)
         key = request.headers.get("idempotency-key")
         if key is None:
             await self._services.changer.delete(actor.workspace_id, domain_id, code)
@@ -311,17 +322,8 @@ class LinkRoutes:
         return answer_response(answer)
 
     async def _find(self, actor: Actor, code: str, domain: str | None) -> Link:
-        domain_id = self._domain(code, domain)
+        domain_id = domain_of(self._services, code, domain)
         return await self._services.browser.get(actor.workspace_id, domain_id, code)
-
-    def _domain(self, code: str, domain: str | None) -> int:
-        require_code(code)
-        if domain is None:
-            return DEFAULT_DOMAIN_ID
-        domain_id = self._services.hosts.known(domain)
-        if domain_id is None:
-            raise LinkUnknown(code)
-        return domain_id
 
     async def availability(self, request: Request, code: str) -> Response:
         """Could this be a custom code now? A hint: only the create decides."""

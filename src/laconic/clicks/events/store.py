@@ -1,0 +1,108 @@
+"""The SQL of raw clicks. Every method that reads or changes them is told the workspace they must belong to.
+
+Raw clicks are kept by month; every statement names the month and stays inside its bounds.
+"""
+
+from laconic.clicks.events.model import COLUMNS, ClickEvent, Place
+from laconic.storage.database import Database
+from laconic.storage.months import begin_of, month_of
+
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM click_event"
+_OF_LINK = "short_link_id = $1 AND workspace_id = $2 AND clicked_at >= $3 AND clicked_at < $4"
+_OF_VISITOR = "visitor_hash = $1 AND workspace_id = $2 AND clicked_at >= $3 AND clicked_at < $4"
+
+
+class EventStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def months(self) -> list[int]:
+        """Those that may hold clicks, oldest first. Of all workspaces: it tells of no click."""
+        return await self._database.event_months()
+
+    async def page_before(
+        self, workspace_id: int, link_id: int, month: int, before: Place, limit: int
+    ) -> list[ClickEvent]:
+        """Newest first, before a place."""
+        rows = await self._database.fetch_events(
+            month,
+            f"{_SELECT} WHERE {_OF_LINK} AND (clicked_at, id) < ($5, $6)"
+            " ORDER BY clicked_at DESC, id DESC LIMIT $7",
+            link_id,
+            workspace_id,
+            begin_of(month),
+            min(before.clicked_at + 1, begin_of(month + 1)),
+            *before,
+            limit,
+        )
+        return [ClickEvent(*row) for row in rows]
+
+    async def page_behind(
+        self, workspace_id: int, link_id: int, month: int, behind: Place, end: int, limit: int
+    ) -> list[ClickEvent]:
+        """Oldest first, behind a place and before `end`."""
+        rows = await self._database.fetch_events(
+            month,
+            f"{_SELECT} WHERE {_OF_LINK} AND (clicked_at, id) > ($5, $6) ORDER BY clicked_at, id LIMIT $7",
+            link_id,
+            workspace_id,
+            max(behind.clicked_at, begin_of(month)),
+            min(end, begin_of(month + 1)),
+            *behind,
+            limit,
+        )
+        return [ClickEvent(*row) for row in rows]
+
+    async def newest(
+        self, workspace_id: int, link_id: int | None, start: int, end: int, limit: int
+    ) -> list[ClickEvent]:
+        """The newest of a short time, newest first; of all links of the workspace where none is named."""
+        found: list[ClickEvent] = []
+        whose = "short_link_id = $1" if link_id is not None else "workspace_id = $1"
+        for month in range(month_of(end), month_of(start) - 1, -1):
+            rows = await self._database.fetch_events(
+                month,
+                f"{_SELECT} WHERE {whose} AND workspace_id = $2 AND clicked_at >= $3 AND clicked_at < $4"
+                " ORDER BY clicked_at DESC, id DESC LIMIT $5",
+                workspace_id if link_id is None else link_id,
+                workspace_id,
+                max(start, begin_of(month)),
+                min(end, begin_of(month + 1)),
+                limit - len(found),
+            )
+            found += [ClickEvent(*row) for row in rows]
+            if len(found) == limit:
+                break
+        return found
+
+    async def erase_link(self, workspace_id: int, link_id: int, month: int, limit: int) -> int:
+        """Erases about `limit` clicks of a link in a month, the oldest, and says how many; 0 when none is left."""
+        start, end = begin_of(month), begin_of(month + 1)
+        last = await self._database.fetch_events(
+            month,
+            f"SELECT clicked_at FROM click_event WHERE {_OF_LINK} ORDER BY clicked_at LIMIT 1 OFFSET $5",
+            link_id,
+            workspace_id,
+            start,
+            end,
+            limit - 1,
+        )
+        until = last[0][0] + 1 if last else end
+        return await self._database.change_events(
+            month, f"DELETE FROM click_event WHERE {_OF_LINK}", link_id, workspace_id, start, until
+        )
+
+    async def erase_visitor(self, workspace_id: int, visitor: bytes, month: int, start: int, end: int) -> int:
+        """Erases a visitor's clicks in a part of a month and says how many. Reads all clicks of that time."""
+        return await self._database.change_events(
+            month, f"DELETE FROM click_event WHERE {_OF_VISITOR}", visitor, workspace_id, start, end
+        )
+
+    async def codes_of(self, workspace_id: int, link_ids: list[int]) -> dict[int, str]:
+        marks = ", ".join(f"${number}" for number in range(2, len(link_ids) + 2))
+        rows = await self._database.fetch_all(
+            f"SELECT id, short_code FROM short_link WHERE workspace_id = $1 AND id IN ({marks})",
+            workspace_id,
+            *link_ids,
+        )
+        return {row[0]: row[1] for row in rows}

@@ -1,0 +1,196 @@
+"""The SQL of reports: rollups, read by ranges of their primary keys. Every method is told the workspace it may read.
+
+What a statement costs depends on the time that is shown and the values seen in it, not on the history around it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+from laconic.clicks.reports.periods import Bucket
+from laconic.storage.database import Database, Row
+
+Traffic = Literal["all", "humans", "bots"]
+Days = tuple[int, int]  # the first and the last, both included
+
+# Every click has exactly one value of it, and there are five: the cheapest way to a link's clicks of a day.
+_COUNTED_BY = "device_type"
+_MEASURES: dict[Traffic, str] = {
+    "all": "sum(clicks)",
+    "humans": "sum(clicks) - sum(bot_clicks)",
+    "bots": "sum(bot_clicks)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose clicks: one link's, or with `link_id` None all of the workspace."""
+
+    link_id: int | None = None
+
+    @property
+    def kind(self) -> "Kind":
+        return "workspace" if self.link_id is None else "link"
+
+
+Kind = Literal["link", "workspace"]
+_QUARTERS: dict[Kind, str] = {"link": "click_quarter", "workspace": "workspace_quarter"}
+_DAYS: dict[Kind, str] = {"link": "click_daily", "workspace": "workspace_daily"}
+# $1 is the workspace, $2 the link, or the workspace again.
+_OWN: dict[Kind, str] = {
+    "link": "workspace_id = $1 AND link_id = $2",
+    "workspace": "workspace_id = $1 AND workspace_id = $2",
+}
+
+
+class Counts(NamedTuple):
+    """Bots are included in `clicks`."""
+
+    clicks: int = 0
+    bot_clicks: int = 0
+
+
+class GroupRow(NamedTuple):
+    """One value of a dimension, with the sums over all values of that dimension beside it."""
+
+    dimension: str
+    value: str
+    counts: Counts
+    all_counts: Counts
+    values: int
+
+
+class LinkRow(NamedTuple):
+    link_id: int
+    short_code: str
+    original_url: str | None
+    title: str | None
+    is_deleted: bool
+
+
+class ReportStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def _read(self, workspace_id: int, scope: Scope, sql: str, *args: Any) -> list[Row]:
+        owner = workspace_id if scope.link_id is None else scope.link_id
+        return await self._database.fetch_all(sql, workspace_id, owner, *args)
+
+    async def series(self, workspace_id: int, scope: Scope, buckets: Sequence[Bucket]) -> dict[int, Counts]:
+        """The counts of each bucket, by its place; none for a bucket without clicks. Buckets may overlap."""
+        bounds = [moment for bucket in buckets for moment in bucket]
+        rows = await self._read(workspace_id, scope, _series_sql(scope.kind, len(buckets)), *bounds)
+        return {number: Counts(clicks, bots) for number, clicks, bots in rows}
+
+    async def groups(
+        self,
+        workspace_id: int,
+        scope: Scope,
+        days: Days,
+        dimensions: Sequence[str],
+        traffic: Traffic,
+        limit: int,
+    ) -> list[GroupRow]:
+        """The most frequent values of each dimension, in order."""
+        sql = _groups_sql(scope.kind, len(dimensions), traffic)
+        rows = await self._read(workspace_id, scope, sql, *days, limit, *dimensions)
+        return [
+            GroupRow(dimension, value, Counts(clicks, bots), Counts(all_clicks, all_bots), values)
+            for dimension, value, clicks, bots, all_clicks, all_bots, values in rows
+        ]
+
+    async def visitors(self, workspace_id: int, scope: Scope, periods: Sequence[Days]) -> list[int]:
+        """For each range of days the sum of what each day's sketch estimates."""
+        one = (
+            "SELECT {place}, CAST(coalesce(sum(visitors), 0) AS bigint) FROM click_unique"
+            f" WHERE scope = '{scope.kind}' AND workspace_id = $1 AND scope_id = $2"
+            " AND day >= ${first} AND day <= ${last}"
+        )
+        sql = " UNION ALL ".join(
+            one.format(place=place, first=3 + 2 * place, last=4 + 2 * place) for place in range(len(periods))
+        )
+        rows = await self._read(workspace_id, scope, sql, *(day for days in periods for day in days))
+        return [visitors for _, visitors in sorted(map(tuple, rows))]
+
+    async def top_sketches(self, workspace_id: int, days: Days) -> list[bytes]:
+        """What each day knows of the most followed links."""
+        rows = await self._database.fetch_all(
+            "SELECT sketch FROM workspace_top WHERE workspace_id = $1 AND day >= $2 AND day <= $3",
+            workspace_id,
+            *days,
+        )
+        return [bytes(sketch) for (sketch,) in rows]
+
+    async def top_totals(self, workspace_id: int, limit: int) -> list[int]:
+        """The most followed links of all time."""
+        rows = await self._database.fetch_all(
+            "SELECT link_id FROM link_total WHERE workspace_id = $1 ORDER BY clicks DESC, link_id DESC LIMIT $2",
+            workspace_id,
+            limit,
+        )
+        return [link_id for (link_id,) in rows]
+
+    async def count_links(self, workspace_id: int, link_ids: Sequence[int], days: Days) -> dict[int, Counts]:
+        """How often each of these links was followed on these UTC days."""
+        if not link_ids:
+            return {}
+        rows = await self._database.fetch_all(
+            "SELECT link_id, CAST(sum(clicks) AS bigint), CAST(sum(bot_clicks) AS bigint) FROM click_daily"
+            f" WHERE workspace_id = $1 AND dimension = '{_COUNTED_BY}' AND day >= $2 AND day <= $3"
+            f" AND link_id IN ({_marks(4, len(link_ids))}) GROUP BY link_id",
+            workspace_id,
+            *days,
+            *link_ids,
+        )
+        return {link_id: Counts(clicks, bots) for link_id, clicks, bots in rows}
+
+    async def describe_links(self, workspace_id: int, link_ids: Sequence[int]) -> dict[int, LinkRow]:
+        if not link_ids:
+            return {}
+        rows = await self._database.fetch_all(
+            "SELECT id, short_code, original_url, title, is_deleted FROM short_link"
+            f" WHERE workspace_id = $1 AND id IN ({_marks(2, len(link_ids))})",
+            workspace_id,
+            *link_ids,
+        )
+        return {row[0]: LinkRow(*row) for row in rows}
+
+
+def _marks(first: int, count: int) -> str:
+    return ", ".join(f"${number}" for number in range(first, first + count))
+
+
+@lru_cache(maxsize=256)
+def _series_sql(kind: Kind, buckets: int) -> str:
+    """The buckets are the outer loop, each one range of the primary key: no engine has to know of time zones.
+
+    The type named in the casts is one engine's; the other takes any name and leaves the number as it is.
+    """
+    bounds = ", ".join(
+        f"({place}, CAST(${3 + 2 * place} AS timestamptz), CAST(${4 + 2 * place} AS timestamptz))"
+        for place in range(buckets)
+    )
+    return (
+        f"WITH bucket (place, start, stop) AS (VALUES {bounds})"
+        " SELECT place, CAST(sum(clicks) AS bigint), CAST(sum(bot_clicks) AS bigint)"
+        f" FROM bucket CROSS JOIN {_QUARTERS[kind]}"
+        f" WHERE {_OWN[kind]} AND quarter >= start AND quarter < stop GROUP BY place"
+    )
+
+
+@lru_cache(maxsize=256)
+def _groups_sql(kind: Kind, dimensions: int, traffic: Traffic) -> str:
+    return (
+        "WITH grouped AS (SELECT dimension, value, CAST(sum(clicks) AS bigint) AS clicks,"
+        f" CAST(sum(bot_clicks) AS bigint) AS bots, CAST({_MEASURES[traffic]} AS bigint) AS measure"
+        f" FROM {_DAYS[kind]} WHERE {_OWN[kind]} AND dimension IN ({_marks(6, dimensions)})"
+        " AND day >= $3 AND day <= $4 GROUP BY dimension, value),"
+        " ranked AS (SELECT dimension, value, clicks, bots,"
+        " row_number() OVER (PARTITION BY dimension ORDER BY measure DESC, value) AS place,"
+        " CAST(sum(clicks) OVER (PARTITION BY dimension) AS bigint) AS all_clicks,"
+        " CAST(sum(bots) OVER (PARTITION BY dimension) AS bigint) AS all_bots,"
+        " count(*) OVER (PARTITION BY dimension) AS all_values FROM grouped WHERE measure > 0)"
+        " SELECT dimension, value, clicks, bots, all_clicks, all_bots, all_values FROM ranked"
+        " WHERE place <= $5 ORDER BY dimension, place"
+    )
