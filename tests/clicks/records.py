@@ -5,10 +5,26 @@ import os
 import resource
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from laconic.clicks.click import Click, Visitor, read_record
+from laconic.clicks.enrich import Enricher
+from laconic.clicks.ingest import Ingest
 from laconic.clicks.journal import SEGMENT_HEAD, Journal
+from laconic.clicks.store import ClickStore
+
+
+@cache
+def enricher() -> Enricher:
+    """Made once: its tables take a moment to load."""
+    return Enricher.from_settings("truncate", "")
+
+
+def open_ingest(folder: Path, store: ClickStore, **clocks: Any) -> Ingest:
+    return Ingest(folder, store, enricher(), **clocks)
+
 
 VISITOR = Visitor(b"203.0.113.9", b"Mozilla/5.0", b"https://news.example/", b"de")
 MOMENT = 1_750_000_000_000_000

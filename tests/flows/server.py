@@ -97,6 +97,12 @@ class LaconicServer:
                     return child
         return None
 
+    def children(self) -> list[psutil.Process]:
+        return list(psutil.Process(self.pid).children())
+
+    def signal_supervisor(self, number: int) -> None:
+        os.kill(self.pid, number)
+
     def client(self, **options: Any) -> httpx.Client:
         return httpx.Client(base_url=self.base_url, timeout=PATIENCE_SECONDS, **options)
 

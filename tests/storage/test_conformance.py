@@ -138,6 +138,21 @@ async def test_fetch_one_gives_the_first_row_or_none(things: Database) -> None:
     assert await things.fetch_one("SELECT id FROM thing ORDER BY id DESC") == (3,)
 
 
+@pytest.mark.parametrize("count", [0, 1, 499, 500, 501, 1_200])
+async def test_fetch_among_finds_the_rows_of_many_ids(things: Database, count: int) -> None:
+    """However many they are, other arguments beside them, and ids that do not exist among them."""
+    await things.insert_many("thing", ("id", "name"), [(number, f"n{number}") for number in range(2_000)])
+    ids = [*range(count), *range(5_000, 5_003)]
+    sql = "SELECT id FROM thing WHERE name <> $1 AND id IN ($ids) AND id <> $2"
+    wanted = sorted(set(range(count)) - {0, 3})
+    assert sorted(row[0] for row in await things.fetch_among(sql, ids, "n0", 3)) == wanted
+
+    async def work(statements: Statements) -> list[int]:
+        return sorted(row[0] for row in await statements.fetch_among(sql, ids, "n0", 3))
+
+    assert await things.transaction(work) == wanted
+
+
 async def test_fetch_all_gives_every_row_in_order(things: Database) -> None:
     """A list, empty when nothing matches."""
     assert await things.fetch_all("SELECT id FROM thing") == []

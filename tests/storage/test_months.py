@@ -25,12 +25,13 @@ async def clicks(migrated_url: str) -> AsyncIterator[Database]:
     await database.close()
 
 
-def _rows(month: int, ids: range) -> list[tuple[Any, ...]]:
-    return [(number, 7, 1, begin_of(month) + number, "desktop") for number in ids]
+def _columns(month: int, ids: range) -> list[list[Any]]:
+    moments = [begin_of(month) + number for number in ids]
+    return [list(ids), [7] * len(ids), [1] * len(ids), moments, ["desktop"] * len(ids)]
 
 
 async def _append(database: Database, month: int, journal: str, ids: range) -> None:
-    await database.append_events(month, journal, list(ids), COLUMNS, _rows(month, ids))
+    await database.append_events(month, journal, list(ids), COLUMNS, _columns(month, ids))
 
 
 async def _ids(database: Database, month: int) -> list[int]:
@@ -67,11 +68,11 @@ async def test_events_of_an_undone_transaction_are_there_once_after_the_next_try
     """Whatever the engine commits by itself, a repeated batch adds each event once, also with other bounds."""
 
     async def failing(statements: Statements) -> None:
-        await statements.append_events(DECEMBER, "a", [1, 2, 3], COLUMNS, _rows(DECEMBER, range(1, 4)))
+        await statements.append_events(DECEMBER, "a", [1, 2, 3], COLUMNS, _columns(DECEMBER, range(1, 4)))
         raise ValueError("killed before the commit")
 
     async def repeated(statements: Statements) -> None:
-        await statements.append_events(DECEMBER, "a", [1, 2, 3, 4], COLUMNS, _rows(DECEMBER, range(1, 5)))
+        await statements.append_events(DECEMBER, "a", [1, 2, 3, 4], COLUMNS, _columns(DECEMBER, range(1, 5)))
 
     with pytest.raises(ValueError, match="killed"):
         await clicks.transaction(failing)
@@ -82,7 +83,7 @@ async def test_events_of_an_undone_transaction_are_there_once_after_the_next_try
 async def test_another_journal_starts_from_its_own_beginning(clicks: Database) -> None:
     """Sequences of one journal say nothing about those of another."""
     await _append(clicks, DECEMBER, "a", range(100, 103))
-    await clicks.append_events(DECEMBER, "b", [1, 2], COLUMNS, _rows(DECEMBER, range(200, 202)))
+    await clicks.append_events(DECEMBER, "b", [1, 2], COLUMNS, _columns(DECEMBER, range(200, 202)))
     assert await _ids(clicks, DECEMBER) == [100, 101, 102, 200, 201]
 
 
@@ -120,18 +121,19 @@ SELECT_TOTALS = (
 
 async def test_merging_adds_to_what_is_there(clicks: Database) -> None:
     """New rows are made, old ones grow; the largest moment stays."""
-    await clicks.merge("link_total", TOTALS, [(1, 1, 5, 1, 1000), (2, 1, 7, 0, 1000)])
-    await clicks.merge("link_total", TOTALS, [(2, 9, 3, 2, 500), (3, 1, 1, 1, 2000)])
-    await clicks.merge("link_total", TOTALS, [])
+    await clicks.merge("link_total", TOTALS, [[1, 2], [1, 1], [5, 7], [1, 0], [1000, 1000]])
+    await clicks.merge("link_total", TOTALS, [[2, 3], [9, 1], [3, 1], [2, 1], [500, 2000]])
+    await clicks.merge("link_total", TOTALS, [[], [], [], [], []])
     rows = [tuple(row) for row in await clicks.fetch_all(SELECT_TOTALS)]
     assert rows == [(1, 1, 5, 1, 1000), (2, 1, 10, 2, 1000), (3, 1, 1, 1, 2000)]
 
 
 async def test_merging_many_rows_merges_all(clicks: Database) -> None:
     """However many statements it takes."""
-    rows = [(number, 1, 1, 0, number) for number in range(1, 1_001)]
-    await clicks.merge("link_total", TOTALS, rows)
-    await clicks.merge("link_total", TOTALS, rows)
+    ids = list(range(1, 1_001))
+    columns = [ids, [1] * 1_000, [1] * 1_000, [0] * 1_000, ids]
+    await clicks.merge("link_total", TOTALS, columns)
+    await clicks.merge("link_total", TOTALS, columns)
     found = await clicks.fetch_one("SELECT count(*), sum(clicks) FROM link_total")
     assert found is not None
     assert tuple(found) == (1_000, 2_000)

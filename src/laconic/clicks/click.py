@@ -70,31 +70,41 @@ def record_of(sequence: int, moment: int, link_id: int, visitor: Visitor) -> byt
 _LENGTH_FIELD = re.compile(rb"(?:[\x28-\xff]\x00|[\x00-\xff][\x01-\x0f]|\x00\x10)\x00\x00", re.DOTALL)
 
 
+def read_records(data: bytes, offset: int, most: int) -> tuple[list[Click], int]:
+    """The clicks from `offset` on, and the offset behind them; as far as there are whole, sound records."""
+    clicks: list[Click] = []
+    last = len(data) - _SHORTEST_RECORD
+    while len(clicks) < most and offset <= last:
+        length, checksum, sequence, moment, link_id = HEAD.unpack_from(data, offset)
+        end = offset + length
+        if not _SHORTEST_RECORD <= length <= LONGEST_RECORD or end > len(data):
+            break
+        visitor = data[offset + HEAD.size : end]
+        if crc32(data[offset + PREFIX.size : offset + HEAD.size], crc32(visitor)) != checksum:
+            break
+        sizes = _LENGTHS.unpack_from(visitor)
+        agent = _LENGTHS.size + sizes[0]
+        referrer = agent + sizes[1]
+        language = referrer + sizes[2]
+        clicks.append(
+            Click(
+                sequence,
+                moment,
+                link_id,
+                visitor[_LENGTHS.size : agent],
+                visitor[agent:referrer],
+                visitor[referrer:language],
+                visitor[language : language + sizes[3]],
+            )
+        )
+        offset = end
+    return clicks, offset
+
+
 def read_record(data: bytes, offset: int) -> tuple[Click, int] | None:
     """The click at `offset` and the offset behind it; None when there is no whole, sound record."""
-    if offset + _SHORTEST_RECORD > len(data):
-        return None
-    length, checksum, sequence, moment, link_id = HEAD.unpack_from(data, offset)
-    end = offset + length
-    if not _SHORTEST_RECORD <= length <= LONGEST_RECORD or end > len(data):
-        return None
-    visitor = data[offset + HEAD.size : end]
-    if crc32(data[offset + PREFIX.size : offset + HEAD.size], crc32(visitor)) != checksum:
-        return None
-    sizes = _LENGTHS.unpack_from(visitor)
-    agent = _LENGTHS.size + sizes[0]
-    referrer = agent + sizes[1]
-    language = referrer + sizes[2]
-    click = Click(
-        sequence,
-        moment,
-        link_id,
-        visitor[_LENGTHS.size : agent],
-        visitor[agent:referrer],
-        visitor[referrer:language],
-        visitor[language : language + sizes[3]],
-    )
-    return click, end
+    clicks, end = read_records(data, offset, 1)
+    return (clicks[0], end) if clicks else None
 
 
 def find_record(data: bytes, start: int) -> int | None:

@@ -6,75 +6,38 @@ reading, and one after it goes on behind it.
 
 import asyncio
 import contextlib
-import fcntl
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import structlog
 
 from laconic import clock
-from laconic.clicks.click import LONGEST_RECORD, Click, find_record, read_record
-from laconic.clicks.journal import SEGMENT_HEAD, lock_path, segment_number, segment_path
-from laconic.clicks.store import ClickStore, LinkClicks, Position
-from laconic.clock import SECOND
+from laconic.clicks.board import Board, IngestNumbers
+from laconic.clicks.click import Click
+from laconic.clicks.columns import Columns
+from laconic.clicks.enrich import Enricher
+from laconic.clicks.reading import Batch, JournalFolder, Position
+from laconic.clicks.store import Addition, ClickStore
+from laconic.clicks.visitors import VisitorHashes
+from laconic.clock import DAY, SECOND
 from laconic.errors import Conflict, Unavailable
+from laconic.ids import IdSource
+from laconic.storage.months import month_of
 
 log = structlog.get_logger(__name__)
 
 _PAUSE_SECONDS = 0.2
-_BATCH_CLICKS = 20_000
-_READ_BYTES = 1024 * 1024
 _MOST_WORKSPACES = 1_000_000
-# A record that a living process is writing is whole after microseconds: one that is still bad after this, with sound
-# ones behind it, is damaged.
-_DAMAGED_AFTER_SECONDS = 2.0
-
-
-class _Batch:
-    """What was read of one journal, and how far."""
-
-    def __init__(self, since: Position) -> None:
-        self.segment, self.offset, self.sequence = since.segment, since.offset, since.sequence
-        self.added: dict[int, LinkClicks] = {}
-        self.clicks = 0
-        self.skipped_bytes = 0
-        self.oldest: int | None = None
-        self.newest = 0
-
-    def add(self, click: Click, end: int) -> None:
-        total = self.added.get(click.link_id)
-        if total is None:
-            self.added[click.link_id] = LinkClicks(1, click.moment)
-        else:
-            total.clicks += 1
-            total.last_clicked_at = max(total.last_clicked_at, click.moment)
-        if self.oldest is None:
-            # The first to be written is the oldest, but for the clock.
-            self.oldest = click.moment
-        self.clicks += 1
-        self.newest = click.moment
-        self.offset = end
-        self.sequence = click.sequence
-
-    def skip_to(self, offset: int) -> None:
-        self.skipped_bytes += offset - self.next_record
-        self.offset = offset
-
-    def enter(self, segment: int) -> None:
-        self.segment, self.offset = segment, 0
-
-    @property
-    def next_record(self) -> int:
-        return max(self.offset, SEGMENT_HEAD.size)
-
-    @property
-    def reached(self) -> Position:
-        return Position(self.segment, self.offset, self.sequence)
-
-    @property
-    def is_full(self) -> bool:
-        return self.clicks >= _BATCH_CLICKS
+# Yesterday's and the day before, for what another machine still has in its journal.
+_KEEP_SALTS_DAYS = 2
+# A batch grows while the backlog does, because clicks that share a link, a day and a browser share a row; and it
+# shrinks when a transaction takes so long that a time-out is near.
+_SMALLEST_BATCH = 1_000
+_FIRST_BATCH = 10_000
+_LARGEST_BATCH = 50_000
+_GROW_BELOW_SECONDS = 2.0
+_SHRINK_ABOVE_SECONDS = 6.0
 
 
 class Ingest:
@@ -84,22 +47,27 @@ class Ingest:
         self,
         folder: Path,
         store: ClickStore,
+        enricher: Enricher,
         *,
         now: Callable[[], int] = clock.now,
         monotonic: Callable[[], float] = clock.monotonic,
     ) -> None:
-        # Bytes of damaged records that were passed over.
-        self.skipped_bytes = 0
-        self._folder = folder
+        self.numbers = IngestNumbers()
+        self.batch_size = _FIRST_BATCH
+        self._journals = JournalFolder(folder, monotonic=monotonic)
         self._store = store
+        self._enricher = enricher
         self._now = now
         self._monotonic = monotonic
+        self._ids = IdSource()
+        self._salts: dict[int, bytes] = {}
+        self._hashes = VisitorHashes(self._salts.__getitem__)
+        self._salts_from = 0
         self._positions: dict[str, Position] = {}
         self._workspaces: dict[int, int] = {}
+        self._months: set[int] = set()
         # By journal: the moment of the oldest click that was seen and is not applied.
         self._oldest: dict[str, int] = {}
-        # By journal: the place of a bad record with sound ones behind it, and since when it is seen.
-        self._suspects: dict[str, tuple[Position, float]] = {}
         self._is_failing = False
 
     @property
@@ -109,10 +77,15 @@ class Ingest:
             return 0.0
         return max(0.0, (self._now() - min(self._oldest.values())) / SECOND)
 
-    async def run(self, stopping: asyncio.Event) -> None:
+    async def run(self, stopping: asyncio.Event, board: Board | None = None) -> None:
         """Until told to stop; then to the end, so that nothing that was answered waits for the next start."""
+        if board is not None:
+            self.numbers = board.ingest
         while not stopping.is_set():
-            if not await self._try_to_drain():
+            applied = await self._try_to_drain()
+            if board is not None:
+                board.ingest = self.numbers
+            if not applied:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stopping.wait(), _PAUSE_SECONDS)
         while await self._try_to_drain():
@@ -126,6 +99,8 @@ class Ingest:
             if not self._is_failing:
                 log.warning("clicks wait in the journal", error=str(error))
             self._is_failing = True
+            # Perhaps it was only too much at once.
+            self.batch_size = max(_SMALLEST_BATCH, self.batch_size // 2)
             return 0
         self._is_failing = False
         return applied
@@ -133,160 +108,120 @@ class Ingest:
     async def drain_once(self) -> int:
         """One batch of each journal; how many clicks were applied."""
         applied = 0
-        for journal_id in self._journals():
+        moment = self._now()
+        self._enricher.refresh()
+        await self._forget_salts()
+        for journal_id in self._journals.journals():
             applied += await self._drain(journal_id)
+        self.numbers.looked_at = moment
+        self.numbers.journal_bytes = self._journals.size()
         return applied
-
-    def _journals(self) -> list[str]:
-        return sorted(path.stem for path in self._folder.glob("*.lock"))
 
     async def _drain(self, journal_id: str) -> int:
         # Asked before reading: what a live writer appends after the reading is seen the next time.
-        finished = _is_abandoned(lock_path(self._folder, journal_id))
-        position = self._positions.get(journal_id) or await self._store.position(journal_id)
-        batch = self._read(journal_id, position, finished=finished)
+        is_finished = self._journals.is_abandoned(journal_id)
+        since = self._positions.get(journal_id) or await self._store.position(journal_id)
+        batch = self._journals.read(journal_id, since, self.batch_size, is_finished=is_finished)
+        self.numbers.foreign_segments += batch.foreign_segments
         if batch.oldest is not None:
-            self._oldest[journal_id] = batch.oldest
-        if batch.reached != position and not await self._apply(journal_id, position, batch):
+            self._note_oldest(journal_id, batch.oldest)
+        if batch.reached != since and not await self._apply(batch):
             return 0
-        self._settle(journal_id, batch)
-        if finished and not batch.clicks:
+        self._settle(batch)
+        if is_finished and not batch.clicks:
             await self._delete(journal_id)
-        return batch.clicks
+        return len(batch.clicks)
 
-    async def _apply(self, journal_id: str, position: Position, batch: _Batch) -> bool:
+    async def _apply(self, batch: Batch) -> bool:
         # Until it is certain what became of the batch, the database alone knows the position.
-        self._positions.pop(journal_id, None)
-        await self._learn_workspaces(batch)
+        self._positions.pop(batch.journal_id, None)
+        began = self._monotonic()
+        additions = [await self._addition(clicks) for clicks in await self._by_day(batch.clicks)]
         try:
-            await self._store.apply(journal_id, position, batch.reached, batch.added, self._workspaces)
+            await self._store.apply(batch, additions)
         except Conflict:
             return False
+        self._adapt(batch, self._monotonic() - began)
         return True
 
-    async def _learn_workspaces(self, batch: _Batch) -> None:
-        unknown = [link_id for link_id in batch.added if link_id not in self._workspaces]
+    async def _by_day(self, clicks: Sequence[Click]) -> list[list[Click]]:
+        """Clicks of known links, day by day; within a day in the order they were written."""
+        await self._learn_workspaces(clicks)
+        known = [click for click in clicks if click.link_id in self._workspaces]
+        self.numbers.unknown_links += len(clicks) - len(known)
+        present = self._now()
+        if any(click.moment > present for click in known):
+            ahead = [click.moment > present for click in known]
+            self.numbers.clamped += sum(ahead)
+            known = [
+                click._replace(moment=present) if is_ahead else click
+                for click, is_ahead in zip(known, ahead, strict=True)
+            ]
+        by_day = groupby(sorted(known, key=_day), key=_day)
+        return [list(of_day) for _, of_day in by_day]
+
+    async def _addition(self, clicks: list[Click]) -> Addition:
+        day = _day(clicks[0])
+        if day not in self._salts:
+            self._salts[day] = await self._store.salt(day)
+        await self._prepare_month(month_of(clicks[0].moment))
+        columns = Columns.from_clicks(clicks, self._enricher, self._hashes, self._workspaces)
+        first_id = self._ids.take_many(self._now(), len(clicks))
+        return Addition(columns, first_id)
+
+    async def _forget_salts(self) -> None:
+        """Those of days that are over: from then on nobody can tell who was who."""
+        oldest = self._now() // DAY - _KEEP_SALTS_DAYS
+        if self._salts_from != oldest:
+            await self._store.forget_salts(oldest)
+            self._salts_from = oldest
+            for day in [day for day in self._salts if day < oldest]:
+                del self._salts[day]
+
+    async def _prepare_month(self, month: int) -> None:
+        if month in self._months:
+            return
+        # Without room of its own a month's clicks are kept all the same, and moved later.
+        with contextlib.suppress(Unavailable):
+            await self._store.prepare_months(month, 1)
+            self._months.add(month)
+
+    async def _learn_workspaces(self, clicks: Sequence[Click]) -> None:
+        links = {click.link_id for click in clicks}
+        unknown = links - self._workspaces.keys()
         if unknown:
             if len(self._workspaces) > _MOST_WORKSPACES:
                 self._workspaces.clear()
-                unknown = list(batch.added)
-            self._workspaces.update(await self._store.workspaces_of(unknown))
+                unknown = links
+            self._workspaces.update(await self._store.workspaces_of(sorted(unknown)))
 
-    def _settle(self, journal_id: str, batch: _Batch) -> None:
+    def _adapt(self, batch: Batch, seconds: float) -> None:
+        if seconds > _SHRINK_ABOVE_SECONDS:
+            self.batch_size = max(_SMALLEST_BATCH, self.batch_size // 2)
+        elif batch.is_full and seconds < _GROW_BELOW_SECONDS:
+            self.batch_size = min(_LARGEST_BATCH, self.batch_size * 2)
+
+    def _settle(self, batch: Batch) -> None:
         """After the commit."""
-        self._positions[journal_id] = batch.reached
-        self.skipped_bytes += batch.skipped_bytes
-        if batch.is_full:
-            # More waits behind it, about as old as its last one.
-            self._oldest[journal_id] = batch.newest
-        else:
-            self._oldest.pop(journal_id, None)
-        self._delete_before(journal_id, batch.segment)
+        self._positions[batch.journal_id] = batch.reached
+        self.numbers.applied += len(batch.clicks)
+        self.numbers.skipped_bytes += batch.skipped_bytes
+        # After a full batch more waits behind it, about as old as its last click.
+        self._note_oldest(batch.journal_id, batch.clicks[-1].moment if batch.is_full else None)
+        self._journals.delete_before(batch.journal_id, batch.segment)
 
-    # Reading.
-
-    def _read(self, journal_id: str, position: Position, *, finished: bool) -> _Batch:
-        batch = _Batch(position)
-        while True:
-            # Seen before reading: when the next segment exists, this one will not grow any more.
-            following = self._segment_behind(journal_id, batch.segment)
-            self._read_segment(journal_id, batch, is_over=finished or following is not None)
-            if batch.is_full or following is None:
-                return batch
-            batch.enter(following)
-
-    def _segment_behind(self, journal_id: str, number: int) -> int | None:
-        """The lowest one: there is a gap when a failover has forgotten how far a journal was applied and deleted."""
-        paths = self._folder.glob(f"{journal_id}-*.segment")
-        return min((found for path in paths if (found := segment_number(path)) > number), default=None)
-
-    def _read_segment(self, journal_id: str, batch: _Batch, *, is_over: bool) -> None:
-        try:
-            fd = os.open(segment_path(self._folder, journal_id, batch.segment), os.O_RDONLY)
-        except FileNotFoundError:
-            return
-        try:
-            self._read_clicks(fd, batch)
-            while not batch.is_full and (
-                place := self._behind_damage(journal_id, fd, batch, is_over=is_over)
-            ):
-                batch.skip_to(place)
-                self._read_clicks(fd, batch)
-        finally:
-            os.close(fd)
-
-    def _read_clicks(self, fd: int, batch: _Batch) -> None:
-        for click, end in _sound_clicks(fd, batch.next_record):
-            batch.add(click, end)
-            if batch.clicks >= _BATCH_CLICKS:
-                return
-
-    def _behind_damage(self, journal_id: str, fd: int, batch: _Batch, *, is_over: bool) -> int | None:
-        """Where to go on when the next record is bad; None when it is only not there yet."""
-        offset = batch.next_record
-        if is_over:
-            return _find_sound(os.pread(fd, os.fstat(fd).st_size, offset), offset)
-        found = _find_sound(os.pread(fd, 2 * LONGEST_RECORD, offset), offset)
-        if found is None:
-            self._suspects.pop(journal_id, None)
-            return None
-        place, since = self._suspects.setdefault(journal_id, (batch.reached, self._monotonic()))
-        if place != batch.reached:
-            self._suspects[journal_id] = (batch.reached, self._monotonic())
-            return None
-        return found if self._monotonic() - since >= _DAMAGED_AFTER_SECONDS else None
-
-    # What has been applied is deleted.
-
-    def _delete_before(self, journal_id: str, segment: int) -> None:
-        for number in range(segment - 1, -1, -1):
-            try:
-                segment_path(self._folder, journal_id, number).unlink()
-            except FileNotFoundError:
-                return
+    def _note_oldest(self, journal_id: str, moment: int | None) -> None:
+        self._oldest.pop(journal_id, None)
+        if moment is not None:
+            self._oldest[journal_id] = moment
+        self.numbers.oldest = min(self._oldest.values(), default=0)
 
     async def _delete(self, journal_id: str) -> None:
-        """Segments first: a lock file without segments is drained again at no cost, the reverse would lose them."""
-        for path in self._folder.glob(f"{journal_id}-*"):
-            path.unlink(missing_ok=True)
+        self._journals.delete_segments(journal_id)
         await self._store.forget(journal_id)
-        lock_path(self._folder, journal_id).unlink(missing_ok=True)
+        self._journals.delete_lock(journal_id)
         self._positions.pop(journal_id, None)
-        self._suspects.pop(journal_id, None)
 
 
-def _sound_clicks(fd: int, offset: int) -> Iterator[tuple[Click, int]]:
-    """The sound records from `offset` on, up to the first that is not (yet) there, each with its end."""
-    while True:
-        data = os.pread(fd, _READ_BYTES, offset)
-        place = 0
-        while found := read_record(data, place):
-            click, place = found
-            yield click, offset + place
-        if place == 0:
-            return
-        offset += place
-
-
-def _find_sound(data: bytes, offset: int) -> int | None:
-    """The place of the first sound record in `data`, which begins at `offset` of its segment."""
-    # Most of it is zeros that nobody has written to yet; a record may end with some of its own.
-    data = data[: len(data.rstrip(b"\0")) + LONGEST_RECORD]
-    place = find_record(data, 0)
-    return None if place is None else offset + place
-
-
-def _is_abandoned(path: Path) -> bool:
-    """Is the process that wrote this journal dead? Its lock went with it."""
-    try:
-        fd = os.open(path, os.O_RDWR)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    else:
-        return True
-    finally:
-        os.close(fd)
+def _day(click: Click) -> int:
+    return click.moment // DAY

@@ -1,31 +1,53 @@
-"""The SQL of clicks: totals, and how far each journal has been applied."""
+"""The SQL of clicks: what a batch adds, and how far each journal has been applied."""
 
+import secrets
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from laconic.clicks.columns import EVENT_COLUMNS, Columns
+from laconic.clicks.reading import BEGINNING, Batch, Position
+from laconic.clicks.rollups import Column, Sums, clicks_by_link
+from laconic.clicks.sketches import add_links, add_visitors
 from laconic.clock import now
 from laconic.errors import Conflict
-from laconic.storage.database import Database, Statements
+from laconic.storage.database import Database, Merge, Statements
+from laconic.storage.months import month_of
+
+_COUNTS = ("clicks", "bot_clicks")
+_LINK_TOTAL = Merge(keys=("link_id",), once=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
+_QUARTER = Merge(keys=("link_id", "quarter"), once=("workspace_id",), adds=_COUNTS)
+_DAILY = Merge(keys=("link_id", "dimension", "day", "value"), once=("workspace_id",), adds=_COUNTS)
+_WORKSPACE_TOTAL = Merge(keys=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
+_WORKSPACE_QUARTER = Merge(keys=("workspace_id", "quarter"), adds=_COUNTS)
+_WORKSPACE_DAILY = Merge(keys=("workspace_id", "dimension", "day", "value"), adds=_COUNTS)
+_WORKSPACE_TOP = Merge(keys=("workspace_id", "day"), replaces=("sketch",))
+_UNIQUE = Merge(keys=("scope", "scope_id", "day"), once=("workspace_id",), replaces=("sketch", "visitors"))
+_SALT_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
-    """Everything before this place of a journal has been applied."""
+class Addition:
+    """The clicks of one UTC day, ready to be added: whatever a transaction need not wait for is done before it."""
 
-    segment: int
-    offset: int
-    sequence: int
+    def __init__(self, columns: Columns, first_id: int) -> None:
+        self.day = columns.day
+        self.month = month_of(columns.moments[0])
+        self.sequences = columns.sequences
+        self.events = columns.events(first_id)
+        self.workspaces = dict(zip(columns.link_ids, columns.workspace_ids, strict=True))
+        self.of_links = _Rows(Sums(columns, columns.link_ids))
+        self.of_workspaces = _Rows(Sums(columns, columns.workspace_ids))
+        self.links_by_workspace = clicks_by_link(columns)
 
 
-BEGINNING = Position(0, 0, 0)
+class _Rows:
+    """Sums, worked out."""
 
-
-@dataclass(slots=True)
-class LinkClicks:
-    """What a batch adds to one link."""
-
-    clicks: int
-    last_clicked_at: int
+    def __init__(self, sums: Sums) -> None:
+        self.owners = sums.owners
+        self.totals = sums.totals()
+        self.quarters = sums.quarters()
+        self.daily = sums.daily()
+        self.people = sums.people()
 
 
 class ClickStore:
@@ -40,55 +62,121 @@ class ClickStore:
 
     async def workspaces_of(self, link_ids: Sequence[int]) -> dict[int, int]:
         """Which workspace each link belongs to."""
-        found: dict[int, int] = {}
-        for start in range(0, len(link_ids), 500):
-            some = link_ids[start : start + 500]
-            marks = ",".join(f"${number}" for number in range(1, len(some) + 1))
-            rows = await self._database.fetch_all(
-                f"SELECT id, workspace_id FROM short_link WHERE id IN ({marks})",
-                *some,
-            )
-            found.update((link_id, workspace_id) for link_id, workspace_id in rows)
-        return found
+        rows = await self._database.fetch_among(
+            "SELECT id, workspace_id FROM short_link WHERE id IN ($ids)", link_ids
+        )
+        return {row[0]: row[1] for row in rows}
 
-    async def apply(
-        self,
-        journal_id: str,
-        since: Position,
-        reached: Position,
-        added: Mapping[int, LinkClicks],
-        workspaces: Mapping[int, int],
-    ) -> None:
-        """Adds a batch to the totals and moves the position, in one transaction: all of it once, or not at all.
+    async def salt(self, day: int) -> bytes:
+        """What visitors of that UTC day are hashed with: the same on every machine, forgotten soon after."""
+        await self._database.execute(
+            "INSERT INTO visitor_salt (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING",
+            day,
+            secrets.token_bytes(_SALT_BYTES),
+        )
+        row = await self._database.fetch_one("SELECT salt FROM visitor_salt WHERE day = $1", day)
+        return bytes(row[0]) if row else secrets.token_bytes(_SALT_BYTES)
 
-        Raises Conflict when the position is no longer `since`: somebody else has applied what lies behind it.
+    async def forget_salts(self, before_day: int) -> int:
+        return await self._database.execute("DELETE FROM visitor_salt WHERE day < $1", before_day)
+
+    async def prepare_months(self, first: int, count: int) -> None:
+        await self._database.prepare_months(first, count)
+
+    async def apply(self, batch: Batch, additions: Sequence[Addition]) -> None:
+        """Adds a batch and moves the journal's position, in one transaction: all of it once, or not at all.
+
+        Raises Conflict when the position is no longer `batch.since`: somebody else has applied what lies behind it.
         """
-        rows = [
-            # In id order, so that two machines that add to the same links never deadlock.
-            (link_id, workspaces[link_id], added[link_id].clicks, added[link_id].last_clicked_at)
-            for link_id in sorted(added)
-            if link_id in workspaces
-        ]
+
+        by_month = _events_by_month(additions)
 
         async def work(statements: Statements) -> None:
-            await self._move(statements, journal_id, since, reached)
-            await statements.execute_many(
-                "INSERT INTO link_total (link_id, workspace_id, clicks, bot_clicks, last_clicked_at)"
-                " VALUES ($1, $2, $3, 0, $4) ON CONFLICT (link_id) DO UPDATE SET"
-                " clicks = link_total.clicks + excluded.clicks,"
-                " last_clicked_at = CASE WHEN link_total.last_clicked_at > excluded.last_clicked_at"
-                " THEN link_total.last_clicked_at ELSE excluded.last_clicked_at END",
-                rows,
-            )
+            await self._move(statements, batch)
+            for month, sequences, events in by_month:
+                await statements.append_events(month, batch.journal_id, sequences, EVENT_COLUMNS, events)
+            for addition in additions:
+                await self._add_to_links(statements, addition)
+            for addition in additions:
+                await self._add_to_workspaces(statements, addition)
 
         await self._database.transaction(work)
 
-    async def _move(
-        self, statements: Statements, journal_id: str, since: Position, reached: Position
+    async def _add_to_links(self, statements: Statements, addition: Addition) -> None:
+        """Totals first and in id order: they are the lock of all that belongs to a link, so that machines which add
+        to the same links never deadlock and never read a sketch that another is about to write."""
+        rows = addition.of_links
+
+        def workspaces(links: Sequence[int]) -> list[int]:
+            return [addition.workspaces[link_id] for link_id in links]
+
+        await statements.merge(
+            "link_total", _LINK_TOTAL, [rows.owners, workspaces(rows.owners), *rows.totals]
+        )
+        links, quarters, *counts = rows.quarters
+        await statements.merge("click_quarter", _QUARTER, [links, quarters, workspaces(links), *counts])
+        links, dimensions, values, *counts = rows.daily
+        days = [addition.day] * len(links)
+        await statements.merge(
+            "click_daily", _DAILY, [links, dimensions, days, values, workspaces(links), *counts]
+        )
+        await self._add_uniques(statements, "link", addition.day, rows.people, addition.workspaces)
+
+    async def _add_to_workspaces(self, statements: Statements, addition: Addition) -> None:
+        """Last, for all machines add to the same few rows: each holds them for as short as can be."""
+        rows = addition.of_workspaces
+        await statements.merge("workspace_total", _WORKSPACE_TOTAL, [rows.owners, *rows.totals])
+        await statements.merge("workspace_quarter", _WORKSPACE_QUARTER, rows.quarters)
+        owners, dimensions, values, *counts = rows.daily
+        days = [addition.day] * len(owners)
+        await statements.merge(
+            "workspace_daily", _WORKSPACE_DAILY, [owners, dimensions, days, values, *counts]
+        )
+        own = {workspace_id: workspace_id for workspace_id in rows.owners}
+        await self._add_uniques(statements, "workspace", addition.day, rows.people, own)
+        await self._add_top(statements, addition.day, addition.links_by_workspace)
+
+    async def _add_uniques(
+        self,
+        statements: Statements,
+        scope: str,
+        day: int,
+        people: Mapping[int, Sequence[int]],
+        workspaces: Mapping[int, int],
     ) -> None:
+        if not people:
+            return
+        ids = sorted(people)
+        rows = await statements.fetch_among(
+            "SELECT scope_id, sketch FROM click_unique WHERE scope = $1 AND day = $2 AND scope_id IN ($ids)",
+            ids,
+            scope,
+            day,
+        )
+        known = {row[0]: row[1] for row in rows}
+        grown = [add_visitors(known.get(scope_id), people[scope_id]) for scope_id in ids]
+        sketches, visitors = zip(*grown, strict=True)
+        scopes, days = [scope] * len(ids), [day] * len(ids)
+        owners = [workspaces[scope_id] for scope_id in ids]
+        await statements.merge("click_unique", _UNIQUE, [scopes, ids, days, owners, sketches, visitors])
+
+    async def _add_top(
+        self, statements: Statements, day: int, links: Mapping[int, Mapping[int, int]]
+    ) -> None:
+        ids = sorted(links)
+        rows = await statements.fetch_among(
+            "SELECT workspace_id, sketch FROM workspace_top WHERE day = $1 AND workspace_id IN ($ids)",
+            ids,
+            day,
+        )
+        known = {row[0]: row[1] for row in rows}
+        sketches = [add_links(known.get(workspace_id), links[workspace_id]) for workspace_id in ids]
+        await statements.merge("workspace_top", _WORKSPACE_TOP, [ids, [day] * len(ids), sketches])
+
+    async def _move(self, statements: Statements, batch: Batch) -> None:
         """The WHERE clause is the referee: a batch whose commit was in doubt cannot go in a second time."""
-        place = (journal_id, reached.segment, reached.offset, reached.sequence, now())
-        if since == BEGINNING:
+        place = (batch.journal_id, *batch.reached, now())
+        if batch.since == BEGINNING:
             moved = await statements.execute(
                 "INSERT INTO journal_position (journal_id, segment, position, sequence, updated_at)"
                 " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (journal_id) DO NOTHING",
@@ -99,8 +187,8 @@ class ClickStore:
                 "UPDATE journal_position SET segment = $2, position = $3, sequence = $4, updated_at = $5"
                 " WHERE journal_id = $1 AND segment = $6 AND position = $7",
                 *place,
-                since.segment,
-                since.offset,
+                batch.since.segment,
+                batch.since.offset,
             )
         if not moved:
             raise Conflict("journal_position")
@@ -108,3 +196,19 @@ class ClickStore:
     async def forget(self, journal_id: str) -> None:
         """After the journal's files are gone: its id never comes again."""
         await self._database.execute("DELETE FROM journal_position WHERE journal_id = $1", journal_id)
+
+
+def _events_by_month(additions: Sequence[Addition]) -> list[tuple[int, Sequence[int], Sequence[Column]]]:
+    """Month, sequences and columns of events, in the order of the journal, whatever the clock did."""
+    months: dict[int, list[Addition]] = defaultdict(list)
+    for addition in additions:
+        months[addition.month].append(addition)
+    return [(month, *_in_journal_order(days)) for month, days in months.items()]
+
+
+def _in_journal_order(days: Sequence[Addition]) -> tuple[Sequence[int], Sequence[Column]]:
+    if len(days) == 1:
+        return days[0].sequences, days[0].events
+    rows = sorted(row for day in days for row in zip(day.sequences, *day.events, strict=True))
+    sequences, *events = zip(*rows, strict=True)
+    return sequences, events

@@ -5,6 +5,8 @@ import contextlib
 
 import structlog
 
+from laconic.clicks.board import Board
+from laconic.clicks.enrich import Enricher
 from laconic.clicks.ingest import Ingest
 from laconic.clicks.store import ClickStore
 from laconic.errors import Unavailable
@@ -16,14 +18,17 @@ from laconic.upkeep.sweeps import Sweeps
 log = structlog.get_logger(__name__)
 
 
-async def run_ingest(settings: Settings, lifeline: Lifeline) -> None:
+async def run_ingest(settings: Settings, board: Board, lifeline: Lifeline) -> None:
     """Journals into the database, until told to stop and all that was written is applied."""
     # Told to stop or not, what was journaled before is still to be applied.
     lifeline.watch(may_be_cancelled=False)
     database = await open_database(settings.effective_database_url, writes="clicks")
     try:
         lifeline.ready()
-        await Ingest(settings.journal_folder, ClickStore(database)).run(lifeline.stopping)
+        # Loading its tables takes longer than all the rest of a start; clicks wait in the journal meanwhile.
+        enricher = Enricher.from_settings(settings.privacy, settings.geoip_file)
+        ingest = Ingest(settings.journal_folder, ClickStore(database), enricher)
+        await ingest.run(lifeline.stopping, board)
     finally:
         await database.close()
 

@@ -15,11 +15,13 @@ import sys
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import structlog
 
+from laconic.clicks.board import Board, WorkerBoard
 from laconic.clock import monotonic
 from laconic.errors import CannotStart, LaconicError
 from laconic.logs import set_up_logs
@@ -246,20 +248,17 @@ class Supervisor:
 
 def _children(settings: Settings, role: Role, listeners: Sequence[socket.socket]) -> list[_Child]:
     children = []
+    board = Board(len(listeners))
     if role in ("all", "web"):
         orders, desk = make_desk()
-        for number, listener in enumerate(listeners, start=1):
-            children.append(_Child(f"web {number}", _web(settings, listener, orders), listener))
-        children.append(_Child("imports", lambda lifeline: run_import_worker(settings, desk, lifeline)))
-        ingest = _Child("ingest", lambda lifeline: run_ingest(settings, lifeline), is_ingest=True)
-        children.append(ingest)
+        for number, listener in enumerate(listeners):
+            run = partial(run_web_worker, settings, listener, orders, WorkerBoard(board, number))
+            children.append(_Child(f"web {number + 1}", run, listener))
+        children.append(_Child("imports", partial(run_import_worker, settings, desk)))
+        children.append(_Child("ingest", partial(run_ingest, settings, board), is_ingest=True))
     if role in ("all", "background"):
-        children.append(_Child("upkeep", lambda lifeline: run_upkeep(settings, lifeline)))
+        children.append(_Child("upkeep", partial(run_upkeep, settings)))
     return children
-
-
-def _web(settings: Settings, listener: socket.socket, desk: socket.socket) -> Run:
-    return lambda lifeline: run_web_worker(settings, listener, desk, lifeline)
 
 
 def _ended_processes() -> Iterator[tuple[int, int]]:

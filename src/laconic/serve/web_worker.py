@@ -10,13 +10,13 @@ from functools import partial
 import structlog
 import uvicorn
 
+from laconic.clicks.board import WorkerBoard
 from laconic.clicks.journal import Journal
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.lane import Lane, lane_protocol
 from laconic.serve.children import Lifeline, tune_interpreter
 from laconic.serve.import_worker import RemoteImports
 from laconic.settings import Settings
-from laconic.web.api.imports import Imports
 from laconic.web.app import App
 from laconic.wiring import Services, open_services
 
@@ -46,7 +46,11 @@ class _Server(uvicorn.Server):
 
 
 async def run_web_worker(
-    settings: Settings, listener: socket.socket, desk: socket.socket | None, lifeline: Lifeline
+    settings: Settings,
+    listener: socket.socket,
+    desk: socket.socket | None,
+    board: WorkerBoard,
+    lifeline: Lifeline,
 ) -> None:
     """`desk` is where imports are handed over; without one they are carried out here."""
     tune_interpreter()
@@ -55,7 +59,8 @@ async def run_web_worker(
     async with open_services(settings) as services:
         journal = Journal(settings.journal_folder)
         try:
-            await _answer(services, journal, listener, RemoteImports(desk) if desk else None, lifeline)
+            app = App(services, journal, board.board, RemoteImports(desk) if desk else None)
+            await _answer(services, journal, app, board, listener, lifeline)
         finally:
             journal.close()
 
@@ -68,14 +73,14 @@ def _is_no_cancellation(record: logging.LogRecord) -> bool:
 async def _answer(
     services: Services,
     journal: Journal,
+    app: App,
+    board: WorkerBoard,
     listener: socket.socket,
-    imports: Imports | None,
     lifeline: Lifeline,
 ) -> None:
     proxies = TrustedProxies(services.settings.trusted_proxies)
     at_once = services.database.answers_at_once
     lane = Lane(services.cache, services.hosts, journal, proxies, looks_up=at_once)
-    app = App(services, journal, imports)
     server = _Server(
         uvicorn.Config(
             app,
@@ -94,7 +99,7 @@ async def _answer(
     tasks = [
         asyncio.create_task(services.database.follow_changes(services.cache)),
         asyncio.create_task(_turn_seconds(lane, server)),
-        asyncio.create_task(_sync(journal)),
+        asyncio.create_task(_sync(journal, board)),
         asyncio.create_task(_stop(lifeline.stopping, app, server, services)),
     ]
     for task in tasks:
@@ -122,9 +127,10 @@ async def _turn_seconds(lane: Lane, server: uvicorn.Server) -> None:
         lane.close_overdue(server.server_state.connections)
 
 
-async def _sync(journal: Journal) -> None:
+async def _sync(journal: Journal, board: WorkerBoard) -> None:
     while True:
         await asyncio.sleep(_SYNC_SECONDS)
+        board.tell_missed(journal.missed)
         job = journal.sync_job()
         if job is not None:
             try:

@@ -50,6 +50,10 @@ class Statements(Protocol):
 
     async def fetch_all(self, sql: str, *args: Any) -> list[Row]: ...
 
+    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
+        """Rows for many ids, in any order. The SQL says `IN ($ids)` where they go."""
+        ...
+
     async def execute(self, sql: str, *args: Any) -> int:
         """Runs one statement and says how many rows it changed."""
         ...
@@ -65,10 +69,10 @@ class Statements(Protocol):
         """
         ...
 
-    async def merge(self, table: str, columns: "Merge", rows: Sequence[Sequence[Any]]) -> None:
+    async def merge(self, table: str, how: "Merge", columns: Sequence[Sequence[Any]]) -> None:
         """Adds each row to the one with the same keys, or makes it; no two rows have the same keys.
 
-        PostgreSQL locks the rows in the order they come: whoever sorts them by key never meets a deadlock.
+        They come column by column, in the order of `how.columns`. PostgreSQL locks the rows in the order they come: whoever sorts them by key never meets a deadlock.
         """
         ...
 
@@ -77,8 +81,8 @@ class Statements(Protocol):
         month: int,
         journal_id: str,
         sequences: Sequence[int],
-        columns: Sequence[str],
-        rows: Sequence[Sequence[Any]],
+        names: Sequence[str],
+        columns: Sequence[Sequence[Any]],
     ) -> None:
         """Adds rows to `click_event`, all of one month: each once, however often a journal's batch is repeated.
 

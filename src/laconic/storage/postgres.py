@@ -98,6 +98,9 @@ class _ConnectionStatements:
         with self._statement():
             return [tuple(row) for row in await self._connection.fetch(sql, *args)]
 
+    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
+        return await self.fetch_all(postgres_sql.among(sql, len(args) + 1), *args, ids)
+
     async def execute(self, sql: str, *args: Any) -> int:
         with self._statement():
             return postgres_sql.changed_rows(await self._connection.execute(sql, *args))
@@ -112,10 +115,8 @@ class _ConnectionStatements:
         sql = await self._insert_sql(table, tuple(columns), "ON CONFLICT DO NOTHING")
         return await self.execute(sql, *zip(*rows, strict=True)) == len(rows)
 
-    async def merge(self, table: str, columns: Merge, rows: Sequence[Sequence[Any]]) -> None:
-        if rows:
-            sql = await self._insert_sql(table, columns.columns, columns.clause(table))
-            await self.execute(sql, *zip(*rows, strict=True))
+    async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
+        await self.execute(await self._insert_sql(table, how.columns, how.clause(table)), *columns)
 
     async def _insert_sql(self, table: str, columns: tuple[str, ...], on_conflict: str) -> str:
         key = (table, columns, on_conflict)
@@ -129,12 +130,12 @@ class _ConnectionStatements:
         month: int,
         journal_id: str,
         sequences: Sequence[int],
-        columns: Sequence[str],
-        rows: Sequence[Sequence[Any]],
+        names: Sequence[str],
+        columns: Sequence[Sequence[Any]],
     ) -> None:
-        await self.copy_in("click_event", columns, rows)
+        await self.copy_in("click_event", names, zip(*columns, strict=True))
 
-    async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    async def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         with self._statement():
             await self._connection.copy_records_to_table(
                 table, columns=list(columns), records=rows, timeout=_COPY_SECONDS
@@ -167,6 +168,9 @@ class PostgresDatabase:
         reads = postgres_sql.only_reads(sql)
         return await self._alone(lambda statements: statements.fetch_all(sql, *args), reads=reads)
 
+    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
+        return await self._alone(lambda statements: statements.fetch_among(sql, ids, *args), reads=True)
+
     async def execute(self, sql: str, *args: Any) -> int:
         return await self._alone(lambda statements: statements.execute(sql, *args))
 
@@ -180,8 +184,8 @@ class PostgresDatabase:
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         await self._alone(lambda statements: statements.copy_in(table, columns, rows))
 
-    async def merge(self, table: str, columns: Merge, rows: Sequence[Sequence[Any]]) -> None:
-        await self._alone(lambda statements: statements.merge(table, columns, rows))
+    async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
+        await self._alone(lambda statements: statements.merge(table, how, columns))
 
     async def append_events(self, *batch: Any) -> None:
         await self._alone(lambda statements: statements.append_events(*batch))

@@ -41,6 +41,11 @@ def changed_rows(status: str) -> int:
     return int(changed[1]) if changed else 0
 
 
+def among(sql: str, argument: int) -> str:
+    """As one array: a list of placeholders would be compared with every row one by one."""
+    return sql.replace("IN ($ids)", f"= ANY(${argument}::bigint[])")
+
+
 def insert_arrays(
     table: str, columns: Sequence[str], types: Mapping[str, str], on_conflict: str = "ON CONFLICT DO NOTHING"
 ) -> str:

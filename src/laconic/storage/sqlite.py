@@ -21,7 +21,16 @@ from laconic.clock import monotonic
 from laconic.errors import CannotStart, Unavailable
 from laconic.storage.database import ChangeListener, Merge, Row, Statements
 from laconic.storage.group_commit import GroupCommit
-from laconic.storage.sqlite_connect import ConnectionStatements, connect, rows_of, translated
+from laconic.storage.sqlite_connect import (
+    ConnectionStatements,
+    connect,
+    rows_among,
+    rows_of,
+    translated,
+)
+from laconic.storage.sqlite_events import (
+    WRITER_CACHE_KIB as INGEST_CACHE_KIB,
+)
 from laconic.storage.sqlite_events import (
     EventWriter,
     change_events,
@@ -42,6 +51,7 @@ _FILES: dict[Writes, tuple[str, str]] = {
     "clicks": ("clicks.db", "sqlite_clicks"),
 }
 
+_WRITER_CACHE_KIB: dict[Writes, int] = {"links": 8_192, "clicks": INGEST_CACHE_KIB}
 # 3.51.3 is the first release without the WAL-reset bug, which could lose committed transactions.
 _OLDEST_SQLITE = (3, 51, 3)
 _CHANGE_POLL_SECONDS = 0.05
@@ -54,9 +64,9 @@ _OPTIMIZE_SECONDS = 60.0
 class _WriterSession:
     """The writer's connection. It attaches nothing: BEGIN IMMEDIATE would lock the other file too."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, cache_kib: int) -> None:
         with translated():
-            self._connection = connect(path, read_only=False)
+            self._connection = connect(path, read_only=False, cache_kib=cache_kib)
         self._events = EventWriter(path.parent)
         self.statements: Statements = ConnectionStatements(self._connection, self._events.append)
 
@@ -107,7 +117,7 @@ class SqliteDatabase:
         self._readers = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="laconic-reader")
         self._local = threading.local()
         self._reader_connections: list[apsw.Connection] = []
-        self._writer = GroupCommit(lambda: _WriterSession(self._main))
+        self._writer = GroupCommit(lambda: _WriterSession(self._main, _WRITER_CACHE_KIB[writes]))
         self._closed = False
         self._optimize_at = 0.0
 
@@ -129,6 +139,13 @@ class SqliteDatabase:
     def _read(self, sql: str, args: tuple[Any, ...]) -> list[Row]:
         with translated():
             return rows_of(self._reader(), numbered(sql), args)
+
+    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
+        return await self._in_reader(self._read_among, sql, ids, args)
+
+    def _read_among(self, sql: str, ids: Sequence[int], args: tuple[Any, ...]) -> list[Row]:
+        with translated():
+            return rows_among(self._reader(), sql, ids, args)
 
     def _reader(self) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
@@ -157,19 +174,19 @@ class SqliteDatabase:
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         return await self._writer.run(work)
 
-    async def merge(self, table: str, columns: Merge, rows: Sequence[Sequence[Any]]) -> None:
-        await self._writer.run(lambda statements: statements.merge(table, columns, rows))
+    async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
+        await self._writer.run(lambda statements: statements.merge(table, how, columns))
 
     async def append_events(
         self,
         month: int,
         journal_id: str,
         sequences: Sequence[int],
-        columns: Sequence[str],
-        rows: Sequence[Sequence[Any]],
+        names: Sequence[str],
+        columns: Sequence[Sequence[Any]],
     ) -> None:
         await self._writer.run(
-            lambda statements: statements.append_events(month, journal_id, sequences, columns, rows)
+            lambda statements: statements.append_events(month, journal_id, sequences, names, columns)
         )
 
     async def prepare_months(self, first: int, count: int) -> None:

@@ -12,7 +12,7 @@ import apsw
 from laconic.clock import monotonic
 from laconic.errors import Conflict, Unavailable
 from laconic.storage.database import Merge, Row
-from laconic.storage.sqlite_text import insert_sql, numbered
+from laconic.storage.sqlite_text import among, insert_sql, numbered
 
 _BUSY_LIMIT_SECONDS = 5.0
 _BUSY_PAUSE_SECONDS = 0.001
@@ -47,13 +47,18 @@ def translated() -> Iterator[None]:
         raise Unavailable(f"SQLite: {error}") from error
 
 
-# Month, journal, sequences, columns, rows: see `Statements.append_events`.
+# Month, journal, sequences, names, columns: see `Statements.append_events`.
 Append = Callable[[int, str, Sequence[int], Sequence[str], Sequence[Sequence[Any]]], None]
 
 
 def rows_of(connection: apsw.Connection, sql: str, args: Sequence[Any] = ()) -> list[Row]:
     rows: list[Any] = connection.execute(sql, args).fetchall()
     return rows
+
+
+def rows_among(connection: apsw.Connection, sql: str, ids: Sequence[int], args: Sequence[Any]) -> list[Row]:
+    parts = among(sql, ids, len(args))
+    return [row for part, some in parts for row in rows_of(connection, part, (*args, *some))]
 
 
 class ConnectionStatements:
@@ -71,6 +76,10 @@ class ConnectionStatements:
         with translated():
             return rows_of(self._connection, numbered(sql), args)
 
+    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
+        with translated():
+            return rows_among(self._connection, sql, ids, args)
+
     async def execute(self, sql: str, *args: Any) -> int:
         with translated():
             self._connection.execute(numbered(sql), args).fetchall()
@@ -81,34 +90,33 @@ class ConnectionStatements:
             self._connection.executemany(numbered(sql), rows).fetchall()
 
     async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
-        return self.insert(table, columns, rows, on_conflict="ON CONFLICT DO NOTHING") == len(rows)
+        return self.insert(table, columns, rows, "ON CONFLICT DO NOTHING") == len(rows)
 
-    async def merge(self, table: str, columns: Merge, rows: Sequence[Sequence[Any]]) -> None:
-        self.insert(table, columns.columns, rows, on_conflict=columns.clause(table))
+    async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
+        self.insert(table, how.columns, list(zip(*columns, strict=True)), how.clause(table))
 
     async def append_events(
         self,
         month: int,
         journal_id: str,
         sequences: Sequence[int],
-        columns: Sequence[str],
-        rows: Sequence[Sequence[Any]],
+        names: Sequence[str],
+        columns: Sequence[Sequence[Any]],
     ) -> None:
-        assert self._append is not None, "only a writer of clicks appends events"  # noqa: S101
-        self._append(month, journal_id, sequences, columns, rows)
+        assert self._append is not None, "only a writer appends events"  # noqa: S101
+        self._append(month, journal_id, sequences, names, columns)
 
     def insert(
-        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, on_conflict: str = ""
+        self, table: str, names: Sequence[str], rows: Sequence[Sequence[Any]], on_conflict: str = ""
     ) -> int:
         """Many rows to a statement, because each step takes and gives back the interpreter's lock."""
-        names = tuple(columns)
+        columns = tuple(names)
         start = inserted = 0
         with translated():
             while start < len(rows):
                 count = next(size for size in _INSERT_SIZES if size <= len(rows) - start)
                 values = list(itertools.chain.from_iterable(rows[start : start + count]))
-                sql = insert_sql(table, names, count, on_conflict)
-                self._connection.execute(sql, values).fetchall()
+                self._connection.execute(insert_sql(table, columns, count, on_conflict), values).fetchall()
                 inserted += self._connection.changes()
                 start += count
         return inserted
@@ -131,7 +139,9 @@ def _wait_for_lock() -> Callable[[int], bool]:
     return handler
 
 
-def connect(path: Path, *, attach: Path | None = None, read_only: bool) -> apsw.Connection:
+def connect(
+    path: Path, *, attach: Path | None = None, read_only: bool, cache_kib: int = _CACHE_KIB
+) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     connection.set_busy_handler(_wait_for_lock())
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -139,7 +149,7 @@ def connect(path: Path, *, attach: Path | None = None, read_only: bool) -> apsw.
     connection.execute("PRAGMA synchronous = FULL")
     # The upkeep process checkpoints (`tidy`); a worker must not stop to do it.
     connection.execute("PRAGMA wal_autocheckpoint = 0")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute(f"PRAGMA cache_size = -{cache_kib}")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     if attach:

@@ -20,6 +20,8 @@ from laconic.storage.sqlite_text import numbered
 _NAME = re.compile(r"clicks-(\d{4}-\d{2})\.db")
 # At the turn of a month two are written to; a backlog may know a third.
 _MOST_OPEN = 3
+# Ingest touches pages all over its indexes: each that it must fetch again costs as much as the row it is for.
+WRITER_CACHE_KIB = 65_536
 
 _SEEN = "SELECT sequence FROM journal_position WHERE journal_id = ?"
 _REMEMBER = (
@@ -82,8 +84,8 @@ class EventWriter:
         month: int,
         journal_id: str,
         sequences: Sequence[int],
-        columns: Sequence[str],
-        rows: Sequence[Sequence[Any]],
+        names: Sequence[str],
+        columns: Sequence[Sequence[Any]],
     ) -> None:
         """Durable when it returns; `sequences` grow, one for each row."""
         with translated():
@@ -92,9 +94,9 @@ class EventWriter:
             try:
                 seen = rows_of(connection, _SEEN, (journal_id,))
                 first = bisect_right(sequences, seen[0][0]) if seen else 0
-                if first < len(rows):
-                    new = rows[first:] if first else rows
-                    ConnectionStatements(connection).insert("click_event", columns, new)
+                if first < len(sequences):
+                    rows = list(zip(*columns, strict=True))[first:]
+                    ConnectionStatements(connection).insert("click_event", names, rows)
                     connection.execute(_REMEMBER, (journal_id, sequences[-1], now()))
                 connection.execute("COMMIT")
             finally:
@@ -108,7 +110,7 @@ class EventWriter:
             return known[1]
         if known or len(self._open) >= _MOST_OPEN:
             self.close()
-        connection = connect(path, read_only=False)
+        connection = connect(path, read_only=False, cache_kib=WRITER_CACHE_KIB)
         path.chmod(0o600)
         migrate_file(connection, "sqlite_events")
         self._open[month] = (path.stat().st_ino, connection)

@@ -1,8 +1,11 @@
 """SQL and search words as SQLite wants them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+
+# Each number of them is a statement of its own to prepare and remember; most have this many.
+_MOST_IDS = 500
 
 
 @lru_cache(maxsize=1024)
@@ -16,6 +19,14 @@ def insert_sql(table: str, columns: tuple[str, ...], count: int, on_conflict: st
     """An INSERT of `count` rows at once."""
     row = "(" + ",".join("?" * len(columns)) + ")"
     return f"INSERT INTO {table} ({','.join(columns)}) VALUES {','.join([row] * count)} {on_conflict}"
+
+
+def among(sql: str, ids: Sequence[int], arguments: int) -> Iterator[tuple[str, Sequence[int]]]:
+    """The statement for a part of the ids at a time, each with its ids; they come behind the other arguments."""
+    for start in range(0, len(ids), _MOST_IDS):
+        some = ids[start : start + _MOST_IDS]
+        marks = ",".join(f"?{number}" for number in range(arguments + 1, arguments + 1 + len(some)))
+        yield numbered(sql).replace("$ids", marks), some
 
 
 def search_condition(words: Sequence[str], argument: int) -> tuple[str, str]:

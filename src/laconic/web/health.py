@@ -6,15 +6,21 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from laconic import __version__
-from laconic.clock import now, to_rfc3339
+from laconic.clicks.board import Board
+from laconic.clock import MINUTE, now, to_rfc3339
 from laconic.errors import LaconicError
 from laconic.web.api.links import json_response
 from laconic.wiring import Services
 
+# As the alert has it.
+_LATE_SECONDS = 60
+_RECENT = MINUTE
+
 
 class HealthRoutes:
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, board: Board) -> None:
         self._services = services
+        self._board = board
         self.is_draining = False
 
     async def live(self) -> Response:
@@ -34,19 +40,24 @@ class HealthRoutes:
         """The state of everything this worker leans on."""
         error = await self._database_error()
         document: dict[str, Any] = {
-            "status": "healthy" if error is None else "unhealthy",
+            "status": "degraded" if self._is_degraded() else "healthy",
             "timestamp": to_rfc3339(now()),
             "version": __version__,
-            "database": "connected" if error is None else "error",
+            "database": "connected",
             "redis": "off",
-            "kgs_pool_size": 0,
-            "ingest_lag_seconds": 0,
+            "kgs_pool_size": len(self._services.codes),
+            "ingest_lag_seconds": round(self._board.lag_seconds, 1),
+            "clicks_missed": self._board.missed,
         }
         if error is None:
-            document["kgs_pool_size"] = len(self._services.codes)
             return json_response(document)
-        document["error"] = error
+        document |= {"status": "unhealthy", "database": "error", "error": error}
         return json_response(document, 503, {"retry-after": "1"})
+
+    def _is_degraded(self) -> bool:
+        """Redirects go on, but clicks are late or were lost to a full disk a moment ago."""
+        missed_ago = now() - self._board.last_missed_at
+        return self._board.lag_seconds > _LATE_SECONDS or missed_ago < _RECENT
 
     async def _database_error(self) -> str | None:
         try:
