@@ -14,6 +14,7 @@ class Options:
     seconds: float
     rounds: int
     links: int
+    clicks: int
     engine: Literal["sqlite", "postgres"]
     is_pinned: bool
     folder: Path | None
@@ -44,6 +45,12 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         default=1_000_000,
         help="in the filled database (default 1,000,000)",
     )
+    parser.add_argument(
+        "--clicks",
+        type=_between(20_000, 1_000_000_000),
+        default=20_000_000,
+        help="that reports are made of (default 20,000,000)",
+    )
     parser.add_argument("--engine", choices=["sqlite", "postgres"], default="sqlite")
     parser.add_argument("--pin", action="store_true", help="servers on the first core, load on the others")
     parser.add_argument(
@@ -61,6 +68,7 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         seconds=asked.seconds,
         rounds=asked.rounds,
         links=asked.links,
+        clicks=asked.clicks,
         engine=asked.engine,
         is_pinned=asked.pin,
         folder=asked.folder,

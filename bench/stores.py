@@ -18,6 +18,7 @@ from bench import proc
 from tests.servers import PostgresServer
 
 _CODES = "SELECT short_code FROM short_link"
+_OLDEST = "SELECT short_code FROM short_link ORDER BY id LIMIT 1"
 _CLICKS = "SELECT coalesce(sum(clicks), 0) FROM link_total"
 
 
@@ -29,7 +30,12 @@ class Store(Protocol):
     roots: list[int]
     """Processes that work for the server beside its own: their CPU counts as the server's."""
 
+    url: str
+    """For a program that opens it beside the server."""
+
     def codes(self) -> list[str]: ...
+
+    def oldest_code(self) -> str: ...
 
     def clicks(self) -> int: ...
 
@@ -47,9 +53,14 @@ class SqliteStore:
         self.folder = folder
         self.environment: Mapping[str, str] = {}
         self.roots: list[int] = []
+        self.url = f"sqlite:///{folder}/laconic.db"
 
     def codes(self) -> list[str]:
         return [code for (code,) in self._read("laconic.db", _CODES)]
+
+    def oldest_code(self) -> str:
+        ((code,),) = self._read("laconic.db", _OLDEST)
+        return str(code)
 
     def clicks(self) -> int:
         ((total,),) = self._read("clicks.db", _CLICKS)
@@ -84,16 +95,19 @@ class PostgresStore:
         self.environment: Mapping[str, str] = {"LACONIC_DATABASE_URL": url}
         self.roots = [root]
         self._server_url = server_url
-        self._url = url
+        self.url = url
 
     def codes(self) -> list[str]:
-        return [row[0] for row in _ask(self._url, _CODES)]
+        return [row[0] for row in _ask(self.url, _CODES)]
+
+    def oldest_code(self) -> str:
+        return str(_ask(self.url, _OLDEST)[0][0])
 
     def clicks(self) -> int:
-        return int(_ask(self._url, _CLICKS)[0][0])
+        return int(_ask(self.url, _CLICKS)[0][0])
 
     def remove(self) -> None:
-        _ask(self._server_url, f"DROP DATABASE IF EXISTS {self._url.rpartition('/')[2]} WITH (FORCE)")
+        _ask(self._server_url, f"DROP DATABASE IF EXISTS {self.url.rpartition('/')[2]} WITH (FORCE)")
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

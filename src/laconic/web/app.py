@@ -60,8 +60,10 @@ class App:
         gate = Gate(settings, services.workspaces, services.api_keys)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         bulk = BulkRoutes(gate, imports or LocalImports(services))
-        self.health = HealthRoutes(services, board or Board())
-        self._framework = make_framework(services, gate, [bulk, links, shorten, self.health])
+        board = board or Board()
+        self.health = HealthRoutes(services, board)
+        analytics = AnalyticsRoutes(services, gate, lambda: board.lag_seconds)
+        self._framework = make_framework(services, gate, [bulk, links, shorten, self.health, analytics])
         # What programs call thousands of times a second goes to its handler straight: the framework knows
         # these routes too and describes them, but finding them takes it 120 of 200 us (measured).
         self._direct: dict[tuple[str, str], Handler] = {
@@ -119,7 +121,6 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     )
     routes: list[Routes] = [
         *shared,
-        AnalyticsRoutes(services, gate, _unknown_lag),
         ClickRoutes(services, gate),
         LiveRoutes(services, gate),
         QrRoutes(services, gate, painter),
@@ -136,11 +137,6 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _bug)
     return app
-
-
-async def _unknown_lag() -> float | None:
-    """How far ingest is behind, where nobody measures it."""
-    return None
 
 
 async def _laconic_error(request: Request, error: Exception) -> Response:

@@ -7,39 +7,42 @@ the number of items at 8 and the offset, by which a weight may be too low, at 24
 each with its length.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from heapq import nlargest
 from struct import Struct, error, unpack_from
 
 _HEAD = Struct("<BBBBBBHIIQQ")
-_LENGTH = Struct("<I")
 _SERIAL_VERSION = 1
 _FREQUENT_ITEMS = 10
 _IS_EMPTY = 0b100
+# Items are link ids. Of the four bytes of their length none is a digit: an id has at most nineteen.
+_ITEM = re.compile(rb"[0-9]+")
 
 
-def frequent_items(sketch: bytes) -> Iterator[tuple[str, int]]:
+def frequent_items(sketch: bytes) -> list[tuple[bytes, int]]:
     """Items with their weights, at the most; none of a sketch that cannot be read."""
     if len(sketch) < _HEAD.size:
-        return
+        return []
     _, version, family, _, _, flags, _, count, _, _, offset = _HEAD.unpack_from(sketch)
     if (version, family) != (_SERIAL_VERSION, _FREQUENT_ITEMS) or flags & _IS_EMPTY:
-        return
+        return []
     try:
         weights = unpack_from(f"<{count}Q", sketch, _HEAD.size)
-        place = _HEAD.size + 8 * count
-        for weight in weights:
-            (length,) = _LENGTH.unpack_from(sketch, place)
-            place += _LENGTH.size + length
-            yield sketch[place - length : place].decode("ascii"), weight + offset
-    except (error, UnicodeDecodeError):
-        return
+    except error:
+        return []
+    # One pass in C: walking from length to length took four times as long.
+    items = _ITEM.findall(sketch, _HEAD.size + 8 * count)
+    if len(items) != count:
+        return []
+    return [(item, weight + offset) for item, weight in zip(items, weights, strict=True)]
 
 
 def heaviest_links(sketches: Iterable[bytes], count: int) -> list[int]:
     """The links that may have most clicks over all these days, the likeliest first."""
-    weights: Counter[str] = Counter()
+    weights: defaultdict[bytes, int] = defaultdict(int)
     for sketch in sketches:
         for item, weight in frequent_items(sketch):
             weights[item] += weight
-    return [int(item) for item, _ in weights.most_common(count) if item.isdecimal()]
+    return [int(item) for item in nlargest(count, weights, key=weights.__getitem__)]

@@ -1,7 +1,7 @@
 """/api/v1/urls/{code}/analytics and /api/v1/analytics: reports of a link and of a workspace."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -22,7 +22,6 @@ from laconic.web.api.openapi import problems
 from laconic.wiring import Services
 from laconic.workspaces.model import ANALYTICS_READ
 
-IngestLag = Callable[[], Awaitable[float | None]]
 Format = Literal["json", "csv"]
 
 _FROM = Query(
@@ -131,10 +130,10 @@ class WorkspaceReport(ReportShown):
 
 
 class AnalyticsRoutes:
-    def __init__(self, services: Services, gate: Gate, ingest_lag: IngestLag) -> None:
+    def __init__(self, services: Services, gate: Gate, ingest_lag_seconds: Callable[[], float]) -> None:
         self._services = services
         self._gate = gate
-        self._ingest_lag = ingest_lag
+        self._ingest_lag_seconds = ingest_lag_seconds
 
     async def link(
         self,
@@ -182,7 +181,7 @@ class AnalyticsRoutes:
         return await self._respond(report, form)
 
     async def _respond(self, report: Report, form: Format, **before: Any) -> Response:
-        lag = await self._ingest_lag()
+        lag = round(self._ingest_lag_seconds(), 1)
         # A thousand buckets take milliseconds to write down: not in the loop's thread.
         if form == "csv":
             table = await asyncio.to_thread(_csv, report)
