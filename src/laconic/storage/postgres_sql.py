@@ -43,7 +43,7 @@ def changed_rows(status: str) -> int:
 
 def among(sql: str, argument: int) -> str:
     """As one array: a list of placeholders would be compared with every row one by one."""
-    return sql.replace("IN ($ids)", f"= ANY(${argument}::bigint[])")
+    return sql.replace("$ids", f"SELECT unnest(${argument}::bigint[])")
 
 
 def insert_arrays(
