@@ -16,12 +16,8 @@ from laconic.clock import LAST_MOMENT
 from laconic.errors import CannotStart, Conflict, DatabaseTooNew, OutcomeUnknown, Unavailable
 from laconic.storage.database import Statements
 from laconic.storage.migrate import read_migrations
-from laconic.storage.postgres import (
-    PostgresDatabase,
-    migrate_postgres,
-    open_postgres,
-    postgres_schema_version,
-)
+from laconic.storage.postgres import PostgresDatabase, open_postgres
+from laconic.storage.postgres_session import migrate_postgres, postgres_schema_version
 from tests.servers import PostgresServer
 from tests.storage.follower import Follower
 
@@ -732,7 +728,7 @@ async def test_a_stranger_on_the_channel_does_no_harm(
 
 _MIGRATE = """
 import asyncio, sys
-from laconic.storage.postgres import migrate_postgres
+from laconic.storage.postgres_session import migrate_postgres
 print(*asyncio.run(migrate_postgres(sys.argv[1])))
 """
 

@@ -72,6 +72,7 @@ class LinkChanger:
         """This process sees the change at once, before the answer goes out."""
         if self._cache is not None:
             self._cache.changed(link.domain_id, link.short_code, link.version)
+            self._cache.wrote(link.domain_id, link.short_code, link.row())
 
     async def _find(self, statements: Statements, workspace_id: int, domain_id: int, code: str) -> Link:
         link = await statements_of.find_for_change(statements, workspace_id, domain_id, code)

@@ -11,6 +11,7 @@ import structlog
 import uvicorn
 
 from laconic.clicks.journal import Journal
+from laconic.redirect.cache import RedirectCache
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.lane import Lane, lane_protocol
 from laconic.serve.children import Lifeline, tune_interpreter
@@ -92,8 +93,8 @@ async def _answer(
         on_started=lifeline.ready,
     )
     tasks = [
-        asyncio.create_task(services.database.follow_changes(services.cache)),
-        asyncio.create_task(_turn_seconds(lane, server)),
+        asyncio.create_task(services.database.follow_changes(services.cache, services.cache.history)),
+        asyncio.create_task(_turn_seconds(lane, services.cache, server)),
         asyncio.create_task(_sync(journal)),
         asyncio.create_task(_stop(lifeline.stopping, app, server)),
     ]
@@ -115,10 +116,11 @@ def _end_with(server: uvicorn.Server, task: asyncio.Task[None]) -> None:
         server.should_exit = True
 
 
-async def _turn_seconds(lane: Lane, server: uvicorn.Server) -> None:
+async def _turn_seconds(lane: Lane, cache: RedirectCache, server: uvicorn.Server) -> None:
     while True:
         await asyncio.sleep(1)
         lane.turn_second()
+        cache.watch_clock()
         lane.close_overdue(server.server_state.connections)
 
 

@@ -71,8 +71,10 @@ class Database(Statements, Protocol):
         """The fastest way in for many rows that cannot conflict; all or none, durable on return."""
         ...
 
-    async def follow_changes(self, changed: "ChangeListener") -> None:
+    async def follow_changes(self, changed: "ChangeListener", history: int = 0) -> None:
         """Tells `changed` of every committed row of `link_change`, by any process, until cancelled.
+
+        First, each time before it says `following`, of those of the last `history` microseconds.
 
         Within 1 s of the commit while the database is reachable. `changed.following()` says that from now on
         every change is told, `changed.lost()` that none is: in both cases what was remembered before must be
@@ -102,7 +104,9 @@ class Database(Statements, Protocol):
 class ChangeListener(Protocol):
     """Who wants to know that links have changed."""
 
-    def changed(self, domain_id: int, short_code: str, version: int) -> None: ...
+    def changed(self, domain_id: int, short_code: str, version: int, changed_at: int | None = None) -> None:
+        """`changed_at` is when, by the clock of whoever changed it; None for what is told as history."""
+        ...
 
     def following(self) -> None:
         """From now on every change is told; some may have been missed before."""

@@ -66,7 +66,7 @@ async def migrate(url: str) -> list[str]:
 
         return await migrate_sqlite(folder)
     _need_postgres(url)
-    from laconic.storage.postgres import migrate_postgres
+    from laconic.storage.postgres_session import migrate_postgres
 
     return await migrate_postgres(url)
 
@@ -80,7 +80,7 @@ async def schema_status(url: str) -> SchemaStatus:
         applied = await sqlite_schema_version(folder)
         return SchemaStatus("SQLite", applied, len(read_migrations("sqlite")))
     _need_postgres(url)
-    from laconic.storage.postgres import postgres_schema_version
+    from laconic.storage.postgres_session import postgres_schema_version
 
     applied = await postgres_schema_version(url)
     return SchemaStatus("PostgreSQL", applied, len(read_migrations("postgres")))

@@ -23,6 +23,7 @@ from laconic.clock import monotonic, now
 from laconic.errors import CannotStart, Conflict, Unavailable
 from laconic.storage.database import ChangeListener, Row, Statements
 from laconic.storage.group_commit import GroupCommit
+from laconic.storage.sqlite_follow import follow
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
 from laconic.storage.sqlite_text import insert_sql, numbered, search_condition
 
@@ -39,7 +40,6 @@ _FILES: dict[Writes, tuple[str, str]] = {
 _OLDEST_SQLITE = (3, 51, 3)
 _BUSY_LIMIT_SECONDS = 5.0
 _BUSY_PAUSE_SECONDS = 0.001
-_CHANGE_POLL_SECONDS = 0.05
 _READER_THREADS = 2
 _CACHE_KIB = 8_192
 # A checkpoint that may wait for readers is tried only when the log has grown past this.
@@ -265,33 +265,12 @@ class SqliteDatabase:
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         return await self._writer.run(work)
 
-    async def follow_changes(self, changed: ChangeListener) -> None:
-        """`data_version` moves with any commit of another connection; asking costs about 2 us."""
-        version = self._data_version()
-        last = self._last_change()
-        changed.following()
-        while True:
-            await asyncio.sleep(_CHANGE_POLL_SECONDS)
-            with contextlib.suppress(apsw.Error):
-                if (seen := self._data_version()) != version:
-                    last = self._tell_changes(changed, last)
-                    version = seen
+    async def follow_changes(self, changed: ChangeListener, history: int = 0) -> None:
+        await follow(self._read_hot, changed, history)
 
-    def _data_version(self) -> int:
-        return int(_rows(self._hot, "PRAGMA main.data_version")[0][0])
-
-    def _last_change(self) -> int:
-        return int(_rows(self._hot, "SELECT coalesce(max(seq), 0) FROM link_change")[0][0])
-
-    def _tell_changes(self, changed: ChangeListener, last: int) -> int:
-        rows = _rows(
-            self._hot,
-            "SELECT seq, domain_id, short_code, version FROM link_change WHERE seq > ? ORDER BY seq",
-            (last,),
-        )
-        for _, domain_id, short_code, version in rows:
-            changed.changed(domain_id, short_code, version)
-        return int(rows[-1][0]) if rows else last
+    def _read_hot(self, sql: str, *args: Any) -> list[Row]:
+        with _translated():
+            return _rows(self._hot, sql, args)
 
     def text_search(self, words: Sequence[str], argument: int) -> tuple[str, str]:
         return search_condition(words, argument)
