@@ -12,6 +12,7 @@ LaconicError
 │   ├── IdempotencyKeyReused    the key came before with another request
 │   ├── NotAuthenticated        no credentials, or bad ones
 │   ├── ScopeMissing            good credentials that do not allow this
+│   ├── CleanupRunning          a cleanup is under way already
 │   └── TooManyRequests         slow down
 ├── Unavailable                 the database cannot be reached now; nothing was done
 │   ├── OutcomeUnknown          a commit may or may not have happened; its code is burnt
@@ -112,6 +113,13 @@ class ScopeMissing(Refused):
     def __init__(self, scope: str) -> None:
         super().__init__(f"This needs the scope {scope!r}.")
         self.scope = scope
+
+
+class CleanupRunning(Refused):
+    """A cleanup is under way already; only one runs at a time."""
+
+    def __init__(self) -> None:
+        super().__init__("A cleanup is under way already.")
 
 
 class TooManyRequests(Refused):

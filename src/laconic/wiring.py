@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from laconic.clock import HOUR
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.permutation import Permutation
 from laconic.codes.rules import CustomCodeRules
@@ -24,6 +25,8 @@ from laconic.settings import Settings
 from laconic.storage.database import Database
 from laconic.storage.engines import open_database, open_shared_store
 from laconic.storage.shared import SharedStore
+from laconic.upkeep.reaper import Plan, Reaper
+from laconic.upkeep.sweeps import Sweeps
 from laconic.workspaces.api_keys import ApiKeys
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 from laconic.workspaces.store import WorkspaceStore
@@ -48,6 +51,7 @@ class Services:
     once: Once
     workspaces: WorkspaceStore
     api_keys: ApiKeys
+    reaper: Reaper
 
 
 @asynccontextmanager
@@ -109,7 +113,24 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             once=Once(database),
             workspaces=workspaces,
             api_keys=ApiKeys(workspaces),
+            reaper=open_reaper(settings, database),
         )
+
+
+def open_sweeps(settings: Settings, database: Database) -> Sweeps:
+    # Longer than the shared tier must be told of them, also by a clock that is an hour off.
+    return Sweeps(database, keep_changes=settings.url_cache_ttl + 4 * HOUR)
+
+
+def open_reaper(settings: Settings, database: Database) -> Reaper:
+    plan = Plan(
+        interval=settings.cleanup_interval,
+        batch_size=settings.cleanup_batch_size,
+        buffer_time=settings.cleanup_buffer_time,
+        max_duration=settings.cleanup_max_duration,
+        purge_after=settings.cleanup_purge_after,
+    )
+    return Reaper(database, plan, open_sweeps(settings, database))
 
 
 async def _open_shared_tier(

@@ -368,8 +368,17 @@ async def test_an_entry_that_outlived_its_link_is_no_redirect(
         b'{"version":"1","created_at":1,"expires_at":null,"is_tombstone":true,"reason":"deleted","link_id":1}',
         b'{"version":1,"created_at":1,"expires_at":null,"is_tombstone":true,"reason":"because","link_id":1}',
         b'{"version":1,"created_at":1,"expires_at":null,"is_tombstone":false,"link_id":1,"target":"x","status":200}',
-        b'{"version":1,"created_at":1,"expires_at":null,"is_tombstone":false,"link_id":1,'
-        b'"target":"https://a/\\r\\nset-cookie: a=b","status":302}',
+        json.dumps(
+            {
+                "version": 1,
+                "created_at": 1,
+                "expires_at": None,
+                "is_tombstone": False,
+                "link_id": 1,
+                "target": "https://a/\r\nset-cookie: a=b",
+                "status": 302,
+            }
+        ).encode(),
     ],
 )
 async def test_what_a_stranger_has_written_is_no_answer(here: Machine, redis: Any, value: bytes) -> None:

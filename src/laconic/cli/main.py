@@ -11,6 +11,7 @@ from laconic.cli.call import shared_options
 from laconic.cli.database import db
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
+from laconic.cli.reap import reap
 from laconic.cli.serve import serve
 from laconic.cli.workspaces import key
 from laconic.errors import LaconicError
@@ -40,7 +41,7 @@ def laconic() -> None:
     """
 
 
-for _command in (serve, shorten, expand, list_links, edit, delete, key, db):
+for _command in (serve, shorten, expand, list_links, edit, delete, key, db, reap):
     laconic.add_command(_command)
 
 

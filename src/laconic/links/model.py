@@ -46,6 +46,11 @@ class Link:
     def is_live(self, moment: int) -> bool:
         return self.is_active and not self.is_deleted and not is_expired(self.expires_at, moment)
 
+    @property
+    def is_blanked(self) -> bool:
+        """Long gone: where it led is no longer known."""
+        return self.original_url is None  # type: ignore[redundant-expr, unused-ignore]
+
     def row(self) -> LinkRow:
         """What a look-up of it would read."""
         return LinkRow(

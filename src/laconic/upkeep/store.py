@@ -1,7 +1,7 @@
-"""The SQL of leases: which process does a job that only one may do. The time is the database's."""
+"""The SQL of leases (which process does a job that only one may do) and of cleanup runs. The time is the database's."""
 
 from laconic.errors import Unavailable
-from laconic.storage.database import Statements
+from laconic.storage.database import Row, Statements
 
 
 async def take_lease(statements: Statements, name: str, holder: str, duration: int) -> int | None:
@@ -47,3 +47,63 @@ async def _moment(statements: Statements) -> int:
     if row is None:
         raise Unavailable("The database does not tell the time.")
     return int(row[0])
+
+
+async def database_moment(statements: Statements) -> int:
+    """What several machines must agree on is judged by this clock."""
+    return await _moment(statements)
+
+
+# Runs of the reaper.
+
+
+async def insert_run(statements: Statements, run_id: int, moment: int) -> None:
+    """A run that never ended, because its process died, has failed: only one runs at a time."""
+    await statements.execute(
+        "UPDATE cleanup_run SET finished_at = $1, error = $2 WHERE finished_at IS NULL",
+        moment,
+        "The process ended before the run did.",
+    )
+    await statements.execute("INSERT INTO cleanup_run (id, started_at) VALUES ($1, $2)", run_id, moment)
+
+
+async def add_to_run(statements: Statements, run_id: int, *, retired: int = 0, blanked: int = 0) -> None:
+    """In the transaction of the step, so that the figures are those of what was done."""
+    await statements.execute(
+        "UPDATE cleanup_run SET retired = retired + $2, blanked = blanked + $3, last_batch = $4 WHERE id = $1",
+        run_id,
+        retired,
+        blanked,
+        retired + blanked,
+    )
+
+
+async def end_run(statements: Statements, run_id: int, removed: int, error: str | None) -> None:
+    await statements.execute(
+        "UPDATE cleanup_run SET finished_at = $2, removed = $3, error = $4 WHERE id = $1 AND finished_at IS NULL",
+        run_id,
+        await _moment(statements),
+        removed,
+        error,
+    )
+
+
+async def last_start(statements: Statements) -> int | None:
+    """When the last run began, whichever process did it."""
+    row = await statements.fetch_one("SELECT max(started_at) FROM cleanup_run")
+    return None if row is None or row[0] is None else int(row[0])
+
+
+async def read_runs(statements: Statements) -> list[Row]:
+    """One row a run: started_at, finished_at, retired, blanked, removed, last_batch, error; the newest first."""
+    return await statements.fetch_all(
+        "SELECT started_at, finished_at, retired, blanked, removed, last_batch, error FROM cleanup_run"
+        " ORDER BY started_at DESC, id DESC"
+    )
+
+
+async def is_leased(statements: Statements, name: str) -> bool:
+    row = await statements.fetch_one(
+        "SELECT 1 FROM job_lease WHERE name = $1 AND expires_at > $2", name, await _moment(statements)
+    )
+    return row is not None

@@ -17,6 +17,7 @@ from laconic.redirect.endpoint import RedirectEndpoint
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bulk import BulkRoutes
+from laconic.web.api.cleanup import CleanupRoutes
 from laconic.web.api.imports import Imports, LocalImports
 from laconic.web.api.links import LinkRoutes
 from laconic.web.api.problems import (
@@ -114,6 +115,7 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     routes: list[Routes] = [
         *shared,
         QrRoutes(services, gate, painter),
+        CleanupRoutes(services, gate),
         HomeRoutes(services, gate, painter),
         DocsRoutes(app),
         StaticRoutes(),

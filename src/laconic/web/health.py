@@ -33,12 +33,13 @@ class HealthRoutes:
     async def health(self, request: Request) -> Response:
         """The state of everything this worker leans on."""
         error = await self._database_error()
+        redis = await self._redis_state()
         document: dict[str, Any] = {
-            "status": "healthy" if error is None else "unhealthy",
+            "status": "unhealthy" if error is not None else "degraded" if redis == "error" else "healthy",
             "timestamp": to_rfc3339(now()),
             "version": __version__,
             "database": "connected" if error is None else "error",
-            "redis": "off",
+            "redis": redis,
             "kgs_pool_size": 0,
             "ingest_lag_seconds": 0,
         }
@@ -47,6 +48,13 @@ class HealthRoutes:
             return json_response(document)
         document["error"] = error
         return json_response(document, 503, {"retry-after": "1"})
+
+    async def _redis_state(self) -> str:
+        """Without Redis everything goes on, so it is no reason to be unhealthy."""
+        store = self._services.shared_store
+        if store is None:
+            return "off"
+        return "connected" if await store.ping() else "error"
 
     async def _database_error(self) -> str | None:
         try:

@@ -20,6 +20,8 @@ ROUTES: list[tuple[str, str, dict[str, Any], str]] = [
     ("GET", "/stats/{code}", {}, "links:read"),
     ("PATCH", f"{URLS}/{{code}}", {"json": {"title": "x"}}, "links:write"),
     ("DELETE", f"{URLS}/{{code}}", {}, "links:write"),
+    ("GET", "/api/admin/cleanup/stats", {}, "operator"),
+    ("POST", "/api/admin/cleanup/run", {}, "operator"),
     (
         "POST",
         f"{URLS}/bulk",

@@ -26,6 +26,7 @@ EXAMPLES: list[tuple[LaconicError, int, str]] = [
     (errors.IdempotencyKeyReused(), 422, "idempotency_key_reused"),
     (errors.NotAuthenticated(), 401, "not_authenticated"),
     (errors.ScopeMissing("admin"), 403, "scope_missing"),
+    (errors.CleanupRunning(), 409, "cleanup_running"),
     (errors.TooManyRequests(2.1), 429, "too_many_requests"),
     (errors.OutcomeUnknown("?"), 503, "outcome_unknown"),
     (errors.LeaseLost("reaper"), 503, "unavailable"),
