@@ -189,7 +189,7 @@ class PostgresDatabase:
         self._hot = hot
         self._pool = pool
         self._inserts: dict[Any, str] = {}
-        self.breaker = Breaker("the database", self._probe, failures=5, quiet_seconds=1.0)
+        self.breaker = Breaker("the database", self._probe, quiet_seconds=1.0)
 
     async def _probe(self) -> None:
         async with _acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
