@@ -146,7 +146,7 @@ def _run(nodes: tuple[list[LaconicServer], RedisServer], fault: str, changes: in
 @pytest.mark.parametrize("fault", FAULTS)
 def test_p4_old_answers_end_on_both_nodes(nodes: tuple[list[LaconicServer], RedisServer], fault: str) -> None:
     """On the node that answered at once, on the other soon; nobody ever sees a third thing."""
-    run = _run(nodes, fault, changes=20)
+    run = _run(nodes, fault, changes=11)
     assert run.wrong == []
     assert max(run.here) <= 0.0
 

@@ -387,7 +387,7 @@ async def test_what_a_stranger_has_written_is_no_answer(here: Machine, redis: An
     assert _version(await here.find()) == 1
 
 
-async def test_without_the_database_what_redis_knows_goes_on(
+async def test_p7_without_the_database_what_redis_knows_goes_on(
     here: Machine, there: Machine, rows: Rows
 ) -> None:
     """P7, also on a machine that has never been asked for the link."""
@@ -399,7 +399,7 @@ async def test_without_the_database_what_redis_knows_goes_on(
 
 
 @pytest.mark.parametrize("row", [None, link(is_active=False, gone_reason="disabled")])
-async def test_without_the_database_a_no_from_redis_is_not_believed(
+async def test_p6_without_the_database_a_no_from_redis_is_not_believed(
     here: Machine, there: Machine, rows: Rows, row: LinkRow | None
 ) -> None:
     """P6: it may have become a yes."""

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from laconic.clock import LAST_MOMENT, SECOND, now
+from laconic.clock import HOUR, LAST_MOMENT, MINUTE, SECOND, now
 from laconic.errors import Conflict, Unavailable
 from laconic.storage.database import Database, Statements
 from laconic.storage.engines import open_database
@@ -335,6 +335,32 @@ async def test_fetch_hot_sees_what_was_just_committed(things: Database) -> None:
 
 
 # Changes
+
+
+async def test_history_is_told_before_it_follows(database: Database) -> None:
+    """Whoever starts later learns what it missed, as far back as it asks, and what is new has its time."""
+    moment = now()
+    for code, age in (("old", 2 * HOUR), ("first", 30 * MINUTE), ("second", 0)):
+        await database.execute(
+            "INSERT INTO link_change (domain_id, short_code, version, changed_at) VALUES (1, $1, 2, $2)",
+            code,
+            moment - age,
+        )
+    follower = Follower()
+    task = asyncio.create_task(database.follow_changes(follower, HOUR))
+    try:
+        await follower.until_state("following")
+        assert follower.changes == [(1, "first", 2), (1, "second", 2)]
+        assert follower.times == [None, None]
+        await database.execute(
+            "INSERT INTO link_change (domain_id, short_code, version, changed_at) VALUES (1, 'new', 3, $1)",
+            moment,
+        )
+        await follower.until(lambda: len(follower.changes) > 2)
+        assert (follower.changes[-1], follower.times[-1]) == ((1, "new", 3), moment)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @asynccontextmanager

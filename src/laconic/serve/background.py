@@ -39,6 +39,9 @@ async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
     try:
         lifeline.ready()
         while not lifeline.stopping.is_set():
+            if reaping.done():
+                # It ends by itself only when it is switched off; a mistake in it must not pass unseen.
+                reaping.result()
             try:
                 await database.tidy()
                 await sweeps.run_when_due()
