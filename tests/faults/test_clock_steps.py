@@ -81,6 +81,9 @@ def test_a_clock_that_is_set_loses_nothing(nodes: list[LaconicServer]) -> None:
                 assert clients[0].post(URLS, json=body).status_code == 201
                 for client in clients[1:]:
                     assert answers(client) == right
+            if step == signal.SIGUSR1:
+                # Where the machine's clock is the database's, the reaper's lease is from the future: it rests.
+                continue
             # The reaper goes on, by whichever machine, before the clock is right again.
             eventually(lambda runs=runs: _runs(clients[0]) > runs + 1, "the reaper did not run")  # type: ignore[misc]
         _set_clock(nodes[0], signal.SIGURG)

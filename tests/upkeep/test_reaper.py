@@ -295,7 +295,7 @@ async def test_figures_of_all_runs_are_kept(desk: Desk, database: Database) -> N
 
 
 async def test_it_is_due_once_in_an_interval_whoever_does_it(desk: Desk, database: Database) -> None:
-    """The processes of a deployment share the interval."""
+    """The processes of a deployment share the interval; a clock that was set back does not stop it."""
     first, second = _reaper(database), _reaper(database)
     await first.run_when_due()
     await second.run_when_due()
@@ -304,6 +304,9 @@ async def test_it_is_due_once_in_an_interval_whoever_does_it(desk: Desk, databas
     eager = _reaper(database, interval=0)
     await eager.run_when_due()
     assert (await first.stats()).successful_runs == 2
+    await database.execute("UPDATE cleanup_run SET started_at = $1", clock.now() + DAY)
+    await _reaper(database).run_when_due()
+    assert (await first.stats()).successful_runs == 3
 
 
 async def test_a_machine_whose_clock_is_a_day_ahead_loses_no_link(

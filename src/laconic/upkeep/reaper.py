@@ -105,7 +105,8 @@ class Reaper:
         if last is None:
             return 0.0
         left = last + self._plan.interval - await store.database_moment(self._database)
-        return max(0.0, min(left, self._plan.interval) / SECOND)
+        # A start that is still to come says that the clock was set back.
+        return left / SECOND if 0 < left <= self._plan.interval else 0.0
 
     async def run(self) -> Outcome:
         """One run, now. Raises CleanupRunning when one is under way anywhere."""
