@@ -80,6 +80,9 @@ class Client:
             raise RuntimeError(f"{' '.join(self._command)[:200]} failed:\n{text[-2000:]}")
         return text
 
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
     def __enter__(self) -> Self:
         return self
 

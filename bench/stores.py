@@ -19,6 +19,7 @@ from tests.servers import PostgresServer
 
 _CODES = "SELECT short_code FROM short_link"
 _OLDEST = "SELECT short_code FROM short_link ORDER BY id LIMIT 1"
+_COUNTS = "SELECT count(*) FILTER (WHERE gone_reason = 'expired'), count(*) FILTER (WHERE is_active) FROM short_link"
 _CLICKS = "SELECT coalesce(sum(clicks), 0) FROM link_total"
 
 
@@ -38,6 +39,18 @@ class Store(Protocol):
     def oldest_code(self) -> str: ...
 
     def clicks(self) -> int: ...
+
+    def look_ups(self) -> int | None:
+        """How often the index of codes was read, where the engine counts it."""
+        ...
+
+    def expire_all(self) -> None:
+        """Every link has expired two hours ago. While no server runs."""
+        ...
+
+    def counts(self) -> tuple[int, int]:
+        """Links that are retired, and those that are active."""
+        ...
 
     def remove(self) -> None: ...
 
@@ -65,6 +78,22 @@ class SqliteStore:
     def clicks(self) -> int:
         ((total,),) = self._read("clicks.db", _CLICKS)
         return int(total)
+
+    def look_ups(self) -> int | None:
+        return None
+
+    def expire_all(self) -> None:
+        connection = apsw.Connection(str(self.folder / "laconic.db"))
+        try:
+            connection.execute(
+                "UPDATE short_link SET expires_at = CAST((unixepoch() - 7200) * 1000000 AS INTEGER)"
+            ).fetchall()
+        finally:
+            connection.close()
+
+    def counts(self) -> tuple[int, int]:
+        ((retired, active),) = self._read("laconic.db", _COUNTS)
+        return int(retired), int(active)
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -106,6 +135,20 @@ class PostgresStore:
     def clicks(self) -> int:
         return int(_ask(self.url, _CLICKS)[0][0])
 
+    def look_ups(self) -> int | None:
+        found = _ask(
+            self.url, "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'short_link_code_key'"
+        )
+        return int(found[0][0])
+
+    def expire_all(self) -> None:
+        _ask(self.url, "UPDATE short_link SET expires_at = now() - interval '2 hours'")
+        _ask(self.url, "VACUUM ANALYZE short_link")
+
+    def counts(self) -> tuple[int, int]:
+        ((retired, active),) = _ask(self.url, _COUNTS)
+        return int(retired), int(active)
+
     def remove(self) -> None:
         _ask(self._server_url, f"DROP DATABASE IF EXISTS {self.url.rpartition('/')[2]} WITH (FORCE)")
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -142,7 +185,7 @@ def _ask(url: str, query: str) -> list[Any]:
     async def ask() -> list[Any]:
         connection = await asyncpg.connect(url)
         try:
-            return await connection.fetch(query)
+            return await connection.fetch(query, timeout=600)
         finally:
             await connection.close()
 

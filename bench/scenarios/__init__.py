@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bench.report import Report
 from bench.run import Run
-from bench.scenarios import analytics, bulk, cold, create, hit, memory, quiet, start
+from bench.scenarios import analytics, bulk, cold, create, hit, memory, quiet, reap, start, unknown
 
 Scenario = Callable[[Run], Report]
 
@@ -17,4 +17,6 @@ SCENARIOS: dict[str, Scenario] = {
     "quiet": quiet.measure,
     "start": start.measure,
     "analytics": analytics.measure,
+    "unknown": unknown.measure,
+    "reap": reap.measure,
 }

@@ -12,9 +12,12 @@ LaconicError
 │   ├── IdempotencyKeyReused    the key came before with another request
 │   ├── NotAuthenticated        no credentials, or bad ones
 │   ├── ScopeMissing            good credentials that do not allow this
+│   ├── CleanupRunning          a cleanup is under way already
 │   └── TooManyRequests         slow down
 ├── Unavailable                 the database cannot be reached now; nothing was done
-│   └── OutcomeUnknown          a commit may or may not have happened; its code is burnt
+│   ├── OutcomeUnknown          a commit may or may not have happened; its code is burnt
+│   ├── SharedAway              the shared store does not answer; the database has what it had
+│   └── LeaseLost               another process has the job now; nothing was done
 ├── Conflict                    a unique index refused a row (stores turn it into a Refused)
 └── CannotStart                 the process must not go on, and the message tells the operator why
     ├── SettingInvalid          a setting has a value that is not allowed, or an unknown name
@@ -112,6 +115,13 @@ class ScopeMissing(Refused):
         self.scope = scope
 
 
+class CleanupRunning(Refused):
+    """A cleanup is under way already; only one runs at a time."""
+
+    def __init__(self) -> None:
+        super().__init__("A cleanup is under way already.")
+
+
 class TooManyRequests(Refused):
     """Slow down; `retry_after` says for how many seconds."""
 
@@ -126,6 +136,18 @@ class Unavailable(LaconicError):
 
 class OutcomeUnknown(Unavailable):
     """A commit may or may not have happened. Its code is burnt; an Idempotency-Key settles a retry."""
+
+
+class SharedAway(Unavailable):
+    """The shared store (Redis) does not answer now. Whoever asks it goes on without: no request fails by this."""
+
+
+class LeaseLost(Unavailable):
+    """Another process has the job by now: whatever was begun under the old lease is undone."""
+
+    def __init__(self, job: str) -> None:
+        super().__init__(f"The lease of the job {job!r} was lost; nothing was done.")
+        self.job = job
 
 
 class Conflict(LaconicError):

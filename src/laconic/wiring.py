@@ -1,5 +1,6 @@
 """Opens everything a process needs, in order, into one exit stack."""
 
+import hashlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from laconic.clicks.events.live import LiveFeed
 from laconic.clicks.events.store import EventStore
 from laconic.clicks.reports.report import Reports
 from laconic.clicks.reports.store import ReportStore
+from laconic.clock import HOUR
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.permutation import Permutation
 from laconic.codes.rules import CustomCodeRules
@@ -24,9 +26,13 @@ from laconic.links.targets import TargetRules
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.hosts import Hosts
 from laconic.redirect.lookup import Lookup
+from laconic.redirect.shared import SharedTier
 from laconic.settings import Settings
 from laconic.storage.database import Database
-from laconic.storage.engines import open_database
+from laconic.storage.engines import open_database, open_shared_store
+from laconic.storage.shared import SharedStore
+from laconic.upkeep.reaper import Plan, Reaper
+from laconic.upkeep.sweeps import Sweeps
 from laconic.workspaces.api_keys import ApiKeys
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 from laconic.workspaces.store import WorkspaceStore
@@ -38,6 +44,7 @@ class Services:
 
     settings: Settings
     database: Database
+    shared_store: SharedStore | None
     cache: RedirectCache
     hosts: Hosts
     codes: CodeAllocator
@@ -54,6 +61,7 @@ class Services:
     events: EventBrowser
     eraser: Eraser
     feed: LiveFeed
+    reaper: Reaper
 
 
 @asynccontextmanager
@@ -67,8 +75,15 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         await workspaces.set_default_host(base_host)
         names = await workspaces.redirect_hosts()
         hosts = Hosts(DEFAULT_DOMAIN_ID, names)
+        shared_store = open_shared_store(settings.redis_url)
+        if shared_store is not None:
+            stack.push_async_callback(shared_store.close)
+        shared = await _open_shared_tier(settings, database, shared_store)
+        if shared is not None:
+            stack.push_async_callback(shared.close)
         cache = RedirectCache(
             Lookup(database),
+            shared=shared,
             most_entries=settings.cache_entries,
             most_bytes=settings.cache_bytes,
             max_stale=settings.max_stale,
@@ -98,6 +113,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         yield Services(
             settings=settings,
             database=database,
+            shared_store=shared_store,
             cache=cache,
             hosts=hosts,
             codes=codes,
@@ -114,7 +130,36 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             events=EventBrowser(events),
             eraser=Eraser(events),
             feed=feed,
+            reaper=open_reaper(settings, database),
         )
+
+
+def open_sweeps(settings: Settings, database: Database) -> Sweeps:
+    # Longer than the shared tier must be told of them, also by a clock that is an hour off.
+    return Sweeps(database, keep_changes=settings.url_cache_ttl + 4 * HOUR)
+
+
+def open_reaper(settings: Settings, database: Database) -> Reaper:
+    plan = Plan(
+        interval=settings.cleanup_interval,
+        batch_size=settings.cleanup_batch_size,
+        buffer_time=settings.cleanup_buffer_time,
+        max_duration=settings.cleanup_max_duration,
+        purge_after=settings.cleanup_purge_after,
+    )
+    return Reaper(database, plan, open_sweeps(settings, database))
+
+
+async def _open_shared_tier(
+    settings: Settings, database: Database, store: SharedStore | None
+) -> SharedTier | None:
+    """None where the database answers faster than any other server could."""
+    if store is None or database.answers_at_once:
+        return None
+    # Two installations may use one Redis: their entries must not meet.
+    secret = await CodeStore(database).permutation_secret()
+    installation = hashlib.blake2b(secret, digest_size=6, person=b"shared tier").hexdigest()
+    return SharedTier(store, installation, ttl=settings.url_cache_ttl)
 
 
 async def _open_codes(settings: Settings, database: Database) -> CodeAllocator:

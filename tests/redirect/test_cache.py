@@ -136,6 +136,33 @@ async def test_an_entry_is_as_old_as_the_beginning_of_its_look_up(
     assert not _is_fresh_to_the_lane(cache, clock)
 
 
+@pytest.mark.parametrize("step", [-HOUR, 24 * HOUR])
+async def test_a_clock_that_was_set_puts_everything_in_doubt(
+    cache: RedirectCache, rows: Rows, clock: Clock, step: int
+) -> None:
+    """Or an entry would stay fresh, and a no believed, for as long as the clock was wrong."""
+    offset = 0
+    cache.now = lambda: clock.moment + offset
+    cache.watch_clock()
+    await cache.find(1, "abc")
+    rows.rows.pop((1, "abc"))
+    clock.pass_seconds(1)
+    cache.watch_clock()
+    assert _version(await cache.find(1, "abc")) == 1
+    offset = step
+    cache.watch_clock()
+    assert isinstance(await cache.find(1, "abc"), Tombstone)
+
+
+async def test_look_ups_and_what_the_lane_found_itself_are_counted(cache: RedirectCache, rows: Rows) -> None:
+    """Its hits cost it no counter: they are its answers less what it had to look up."""
+    assert isinstance(cache.find_now(1, "abc"), Redirect)
+    assert isinstance(cache.find_now(1, "new"), Tombstone)
+    await cache.find(1, "abc")
+    counts = cache.counts
+    assert (counts.look_ups, counts.at_once, counts.hits, counts.misses) == (2, 1, 1, 2)
+
+
 # Changes that are told.
 
 
@@ -312,7 +339,7 @@ async def test_when_changes_are_no_longer_told_everything_is_checked_before_use(
 async def test_while_changes_are_not_told_nothing_is_believed_for_a_second(
     cache: RedirectCache, rows: Rows, clock: Clock
 ) -> None:
-    """P4 without the listening connection: yes and no alike are asked for again after half a second."""
+    """P4 without the listening connection: a yes is asked for again after half a second, a no after one."""
     cache.lost()
     await cache.find(1, "abc")
     await cache.find(1, "new")
@@ -320,6 +347,7 @@ async def test_while_changes_are_not_told_nothing_is_believed_for_a_second(
     clock.pass_seconds(0.5)
     assert not _is_fresh_to_the_lane(cache, clock)
     assert _version(await cache.find(1, "abc")) == 2
+    clock.pass_seconds(0.5)
     assert _version(await cache.find(1, "new")) == 2
 
 

@@ -11,10 +11,12 @@ class Follower:
 
     def __init__(self) -> None:
         self.changes: list[tuple[int, str, int]] = []
+        self.times: list[int | None] = []
         self.states: list[str] = []
         self._told = asyncio.Event()
 
-    def changed(self, domain_id: int, short_code: str, version: int) -> None:
+    def changed(self, domain_id: int, short_code: str, version: int, changed_at: int | None = None) -> None:
+        self.times.append(changed_at)
         self.changes.append((domain_id, short_code, version))
         self._told.set()
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from laconic.clock import LAST_MOMENT
+from laconic.clock import HOUR, LAST_MOMENT, MINUTE, SECOND, now
 from laconic.errors import Conflict, Unavailable
 from laconic.storage.database import Database, Statements
 from laconic.storage.engines import open_database
@@ -69,6 +69,21 @@ async def test_text_comes_back_unchanged(things: Database, text: str) -> None:
     """No character of a text has a meaning on its way in or out."""
     await things.execute("INSERT INTO thing (id, name) VALUES (1, $1)", text)
     assert await things.fetch_one("SELECT name FROM thing WHERE name = $1", text) == (text,)
+
+
+async def test_the_database_tells_the_time(database: Database) -> None:
+    """`clock_timestamp()` is a moment, read anew in each statement of a transaction."""
+
+    async def work(statements: Statements) -> list[int]:
+        rows = [await statements.fetch_one("SELECT clock_timestamp()") for _ in range(3)]
+        return [row[0] for row in rows if row is not None]
+
+    before = now()
+    moments = await database.transaction(work)
+    assert before - SECOND < moments[0] < moments[1] < moments[2] < now() + SECOND
+    row = await database.fetch_one("SELECT clock_timestamp() > $1", moments[0])
+    assert row is not None
+    assert row[0]
 
 
 @pytest.mark.parametrize("moment", [0, 1, -1, 1_763_236_440_123_456, LAST_MOMENT])
@@ -335,6 +350,32 @@ async def test_fetch_hot_sees_what_was_just_committed(things: Database) -> None:
 
 
 # Changes
+
+
+async def test_history_is_told_before_it_follows(database: Database) -> None:
+    """Whoever starts later learns what it missed, as far back as it asks, and what is new has its time."""
+    moment = now()
+    for code, age in (("old", 2 * HOUR), ("first", 30 * MINUTE), ("second", 0)):
+        await database.execute(
+            "INSERT INTO link_change (domain_id, short_code, version, changed_at) VALUES (1, $1, 2, $2)",
+            code,
+            moment - age,
+        )
+    follower = Follower()
+    task = asyncio.create_task(database.follow_changes(follower, HOUR))
+    try:
+        await follower.until_state("following")
+        assert follower.changes == [(1, "first", 2), (1, "second", 2)]
+        assert follower.times == [None, None]
+        await database.execute(
+            "INSERT INTO link_change (domain_id, short_code, version, changed_at) VALUES (1, 'new', 3, $1)",
+            moment,
+        )
+        await follower.until(lambda: len(follower.changes) > 2)
+        assert (follower.changes[-1], follower.times[-1]) == ((1, "new", 3), moment)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @asynccontextmanager

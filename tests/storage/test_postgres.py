@@ -16,12 +16,8 @@ from laconic.clock import LAST_MOMENT
 from laconic.errors import CannotStart, Conflict, DatabaseTooNew, OutcomeUnknown, Unavailable
 from laconic.storage.database import Statements
 from laconic.storage.migrate import read_migrations
-from laconic.storage.postgres import (
-    PostgresDatabase,
-    migrate_postgres,
-    open_postgres,
-    postgres_schema_version,
-)
+from laconic.storage.postgres import PostgresDatabase, open_postgres
+from laconic.storage.postgres_session import migrate_postgres, postgres_schema_version
 from tests.servers import PostgresServer
 from tests.storage.follower import Follower
 
@@ -126,6 +122,7 @@ async def test_a_stopped_server_is_unavailable_and_found_again(
             await verb(fragile)
         assert type(caught.value) is Unavailable
     fragile_server.start()
+    await _until_found_again(fragile)
     assert await _ids(fragile) == []
     await fragile.transaction(_insert_one)
     assert await fragile.fetch_hot("SELECT id FROM thing WHERE id = $1", 1) == (1,)
@@ -140,6 +137,7 @@ async def test_a_killed_server_loses_nothing_that_was_answered(
     with pytest.raises(Unavailable):
         await fragile.fetch_hot("SELECT 1")
     fragile_server.start()
+    await _until_found_again(fragile)
     assert await _ids(fragile) == [1]
 
 
@@ -153,7 +151,37 @@ async def test_a_frozen_server_is_unavailable_to_redirects(
             await fragile.fetch_hot("SELECT 1")
     finally:
         fragile_server.resume()
+    await _until_found_again(fragile)
     assert await fragile.fetch_hot("SELECT 1") == (1,)
+
+
+async def test_a_frozen_server_is_left_alone_until_it_is_back(
+    fragile: PostgresDatabase, fragile_server: PostgresServer
+) -> None:
+    """After some have waited in vain nobody waits: reads and writes are refused at once, and then work again."""
+    fragile_server.pause()
+    try:
+        failures = await asyncio.gather(
+            *(fragile.fetch_hot("SELECT 1") for _ in range(8)), return_exceptions=True
+        )
+        assert {type(failure) for failure in failures} == {Unavailable}
+        assert not fragile.breaker.is_closed
+        refused = fragile.breaker.refused
+        for verb in _VERBS:
+            with pytest.raises(Unavailable):
+                await verb(fragile)
+        assert fragile.breaker.refused == refused + len(_VERBS)
+    finally:
+        fragile_server.resume()
+    await _until_found_again(fragile)
+    await fragile.transaction(_insert_one)
+    assert await _ids(fragile) == [1]
+
+
+async def _until_found_again(database: PostgresDatabase) -> None:
+    async with asyncio.timeout(_PATIENCE_SECONDS):
+        while not database.breaker.is_closed:  # noqa: ASYNC110 (nobody tells)
+            await asyncio.sleep(0.01)
 
 
 async def test_opening_waits_for_a_server_that_is_being_started(fragile_server: PostgresServer) -> None:
@@ -732,7 +760,7 @@ async def test_a_stranger_on_the_channel_does_no_harm(
 
 _MIGRATE = """
 import asyncio, sys
-from laconic.storage.postgres import migrate_postgres
+from laconic.storage.postgres_session import migrate_postgres
 print(*asyncio.run(migrate_postgres(sys.argv[1])))
 """
 

@@ -12,6 +12,7 @@ from laconic.cli.clicks import clicks
 from laconic.cli.database import db
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
+from laconic.cli.reap import reap
 from laconic.cli.serve import serve
 from laconic.cli.stats import stats
 from laconic.cli.workspaces import key
@@ -42,7 +43,7 @@ def laconic() -> None:
     """
 
 
-for _command in (serve, shorten, expand, list_links, edit, delete, stats, clicks, key, db):
+for _command in (serve, shorten, expand, list_links, edit, delete, stats, clicks, key, db, reap):
     laconic.add_command(_command)
 
 

@@ -78,7 +78,7 @@ class LinkBrowser:
         link = await self._store.find(workspace_id, domain_id, code)
         if link is None:
             raise LinkUnknown(code)
-        if link.is_deleted:
+        if link.is_deleted or link.is_blanked:
             raise LinkGone(code)
         return link
 

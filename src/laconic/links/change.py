@@ -15,7 +15,7 @@ from laconic.links.fields import check_status, check_texts, metadata_text
 from laconic.links.model import Link, LinkEdit, check_expiry
 from laconic.links.targets import TargetRules
 from laconic.redirect.cache import RedirectCache
-from laconic.redirect.model import is_expired
+from laconic.redirect.model import GoneReason, is_expired
 from laconic.storage.database import Database, Statements
 
 
@@ -72,12 +72,13 @@ class LinkChanger:
         """This process sees the change at once, before the answer goes out."""
         if self._cache is not None:
             self._cache.changed(link.domain_id, link.short_code, link.version)
+            self._cache.wrote(link.domain_id, link.short_code, link.row())
 
     async def _find(self, statements: Statements, workspace_id: int, domain_id: int, code: str) -> Link:
         link = await statements_of.find_for_change(statements, workspace_id, domain_id, code)
         if link is None:
             raise LinkUnknown(code)
-        if link.is_deleted:
+        if link.is_deleted or link.is_blanked:
             raise LinkGone(code)
         return link
 
@@ -130,12 +131,19 @@ class LinkChanger:
         if "is_active" not in edit.fields or edit.is_active is None:
             return changes
         if not edit.is_active:
-            return changes | {"is_active": False, "gone_reason": link.gone_reason or "disabled"}
+            return changes | {"is_active": False, "gone_reason": _reason_to_disable(link, expires_at, moment)}
         if link.gone_reason == "taken_down":
             raise ChoiceRefused("is_active", "The operator has taken this link down.")
         if is_expired(expires_at, moment):
             raise ChoiceRefused("is_active", "The link has expired; give it a new expires_at.")
         return changes if link.is_active else changes | _REVIVED
+
+
+def _reason_to_disable(link: Link, expires_at: int | None, moment: int) -> GoneReason:
+    """What was expired and is no more is disabled: nothing but its owner keeps it from redirecting."""
+    if link.gone_reason == "expired" and not is_expired(expires_at, moment):
+        return "disabled"
+    return link.gone_reason or "disabled"
 
 
 # Another link may have been made for the same URL meanwhile, so this one gives up standing for it.

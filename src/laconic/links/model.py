@@ -6,7 +6,7 @@ from typing import Any
 
 from laconic.clock import DAY, HOUR, LAST_MOMENT, SECOND
 from laconic.errors import ChoiceRefused
-from laconic.redirect.model import GoneReason, is_expired
+from laconic.redirect.model import GoneReason, LinkRow, is_expired
 
 LONGEST_TITLE = 500
 LONGEST_DESCRIPTION = 5_000
@@ -45,6 +45,24 @@ class Link:
 
     def is_live(self, moment: int) -> bool:
         return self.is_active and not self.is_deleted and not is_expired(self.expires_at, moment)
+
+    @property
+    def is_blanked(self) -> bool:
+        """Long gone: where it led is no longer known."""
+        return self.original_url is None  # type: ignore[redundant-expr, unused-ignore]
+
+    def row(self) -> LinkRow:
+        """What a look-up of it would read."""
+        return LinkRow(
+            link_id=self.id,
+            location=self.target_url or self.original_url,
+            redirect_status=self.redirect_status,
+            expires_at=self.expires_at,
+            is_active=self.is_active,
+            is_deleted=self.is_deleted,
+            gone_reason=self.gone_reason,
+            version=self.version,
+        )
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The memory tier, and the one way to find out what a code means.
+"""The memory tier, and the one way to find out what a code means: memory, the shared tier, the database.
 
 Reading takes no lock and changes nothing but a mark. Eviction is a clock: the oldest entry goes, unless it
 was visited since it was last looked at; then it gets another round.
@@ -13,13 +13,16 @@ from laconic import clock
 from laconic.clock import SECOND
 from laconic.errors import Unavailable
 from laconic.redirect.model import Entry, LinkRow, Redirect, Tombstone, judge
+from laconic.redirect.shared import SharedTier
+from laconic.redirect.spread import Spread
 
 LookUp = Callable[[int, str], Awaitable[LinkRow | None]]
 
 # A memory entry is asked for again after this, should a change ever not have been told.
 _RECHECK = 60 * SECOND
-# The same while changes are not being told at all (P4).
+# The same while changes are not being told at all (P4). A no need not be doubted as soon.
 _RECHECK_UNFOLLOWED = SECOND // 2
+_RECHECK_NO = SECOND
 _KEEP_GONE = 3600 * SECOND
 _KEEP_UNKNOWN = 5 * SECOND
 # How long a failed look-up is remembered: one per second and code, however many ask.
@@ -33,6 +36,8 @@ _ENTRY_OVERHEAD = 420
 # Visited entries that one eviction passes over: walking through all of them would stop the loop for 50 ms.
 _MOST_SPARED = 100
 _MOST_TRIES = 4
+# More than clocks are corrected by in a second.
+_CLOCK_STEP = SECOND // 2
 
 
 class _CutOff(Unavailable):
@@ -45,6 +50,9 @@ class CacheCounts:
     misses: int = 0
     evictions: int = 0
     stale: int = 0
+    # Look-ups of the database, and those of them that the lane has answered itself.
+    look_ups: int = 0
+    at_once: int = 0
 
 
 @dataclass(slots=True)
@@ -63,11 +71,15 @@ class RedirectCache:
     most_entries: int = 200_000
     most_bytes: int = 128 * 1024 * 1024
     max_stale: int = 3600 * SECOND
+    shared: SharedTier | None = None
     now: Callable[[], int] = clock.now
     monotonic: Callable[[], float] = clock.monotonic
     entries: OrderedDict[bytes, Entry] = field(default_factory=OrderedDict)
     counts: CacheCounts = field(default_factory=CacheCounts)
+    # From the moment of a change, by the clock of whoever made it, until it counts here: cache_propagation_seconds.
+    propagation: Spread = field(default_factory=Spread)
     _bytes: int = 0
+    _clock_offset: int = 0
     _recheck: int = _RECHECK_UNFOLLOWED
     # Counts how often what was remembered came into doubt: a look-up that began before proves nothing after it.
     _doubts: int = 0
@@ -101,6 +113,7 @@ class RedirectCache:
             finding.send(None)
         except StopIteration as found:
             entry: Entry = found.value
+            self.counts.at_once += isinstance(entry, Redirect)
             return entry
         except Unavailable:
             return None
@@ -142,12 +155,19 @@ class RedirectCache:
     async def _ask(self, key: bytes, domain_id: int, code: str) -> Entry:
         if self.monotonic() < self._failed_until.get(key, 0.0):
             return self._stale_or_raise(key, Unavailable("The look-up failed a moment ago."))
+        # What memory holds and doubts is asked of the database itself, should a change ever not have been told.
+        if self.shared is not None and key not in self.entries:
+            found = await self._ask_shared(key, self.shared)
+            if found is not None:
+                return found
         for _ in range(_MOST_TRIES):
             begun, doubts = self.now(), self._doubts
+            self.counts.look_ups += 1
             try:
                 row = await self.look_up(domain_id, code)
             except Unavailable as error:
                 self._remember_failure(key)
+                await self._recall(key)
                 return self._stale_or_raise(key, error)
             self._failed_until.pop(key, None)
             entry = judge(row, self.now())
@@ -156,8 +176,27 @@ class RedirectCache:
             # When a change was told meanwhile that it did not see, or may have gone untold: ask again.
             if not self._is_buried(key, entry.version) and self._doubts == doubts:
                 self.put(key, entry)
+                if self.shared is not None:
+                    self.shared.keep(key, row)
                 return entry
         raise Unavailable("The link changes faster than it can be read.")
+
+    async def _ask_shared(self, key: bytes, shared: SharedTier) -> Entry | None:
+        begun, doubts = self.now(), self._doubts
+        entry = await shared.find(key)
+        if entry is None or self._is_buried(key, entry.version) or self._doubts != doubts:
+            return None
+        entry.checked_at = begun
+        self.put(key, entry)
+        return entry
+
+    async def _recall(self, key: bytes) -> None:
+        """The database is away and memory holds nothing: the shared tier may have known."""
+        if self.shared is None or key in self.entries:
+            return
+        entry = await self.shared.find_old(key)
+        if entry is not None:
+            self.put(key, entry)
 
     def _is_buried(self, key: bytes, version: int) -> bool:
         floor = self._floors.get(key)
@@ -195,7 +234,7 @@ class RedirectCache:
             entry.keep_fresh(entry.checked_at + self._recheck)
         else:
             keep = _KEEP_UNKNOWN if entry.reason == "unknown" else _KEEP_GONE
-            entry.keep_until = entry.checked_at + min(keep, self._recheck)
+            entry.keep_until = entry.checked_at + min(keep, max(self._recheck, _RECHECK_NO))
         entry.size += len(key) + _ENTRY_OVERHEAD
         self._bytes += entry.size - (old.size if old is not None else 0)
         self.entries[key] = entry
@@ -227,11 +266,18 @@ class RedirectCache:
             self.changed(domain_id, short_code, 1)
         self._drop(key)
 
+    def wrote(self, domain_id: int, short_code: str, row: LinkRow) -> None:
+        """This process has changed the link, and this is what it is now: for all machines to know."""
+        if self.shared is not None:
+            self.shared.keep(key_of(domain_id, short_code), row)
+
     # A cache is a `ChangeListener`.
 
-    def changed(self, domain_id: int, short_code: str, version: int) -> None:
+    def changed(self, domain_id: int, short_code: str, version: int, changed_at: int | None = None) -> None:
         """The link has this version now: nothing older may be served from here on."""
         key = key_of(domain_id, short_code)
+        if self.shared is not None:
+            self.shared.changed(key, version)
         if not self._is_buried(key, version):
             self._floors[key] = _Floor(version, self.monotonic() + _FLOOR_SECONDS)
             self._floors.move_to_end(key)
@@ -239,6 +285,9 @@ class RedirectCache:
         entry = self.entries.get(key)
         if entry is not None and entry.version < version:
             self._drop(key)
+        if changed_at is not None:
+            # Clocks differ: what seems to come from the future took no time.
+            self.propagation.observe(max(0, self.now() - changed_at) / SECOND)
 
     def _drop_old_floors(self) -> None:
         """Those that have served their time, and the oldest of too many: a bulk change may tell of a million."""
@@ -253,14 +302,30 @@ class RedirectCache:
                     self._doubts += 1
             del self._floors[key]
 
+    @property
+    def history(self) -> int:
+        """How far back changes must be told, in microseconds, before the shared tier may be believed."""
+        return 0 if self.shared is None else self.shared.history
+
     def following(self) -> None:
         self._recheck = _RECHECK
         self._doubt_everything()
+        if self.shared is not None:
+            self.shared.following()
 
     def lost(self) -> None:
+        if self.shared is not None:
+            self.shared.lost()
         if self._recheck != _RECHECK_UNFOLLOWED:
             self._recheck = _RECHECK_UNFOLLOWED
             self._doubt_everything()
+
+    def watch_clock(self) -> None:
+        """Called about once a second: a clock that was set back would keep entries fresh for as long as it was wrong."""
+        offset = self.now() - int(self.monotonic() * SECOND)
+        if abs(offset - self._clock_offset) > _CLOCK_STEP:
+            self._doubt_everything()
+        self._clock_offset = offset
 
     def _doubt_everything(self) -> None:
         """Entries stay for the case that the database is away, but each is asked for before it is used."""

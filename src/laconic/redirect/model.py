@@ -119,9 +119,14 @@ def judge(row: LinkRow | None, moment: int) -> Entry:
         return Tombstone(row.gone_reason or "deleted", row.version, moment)
     if is_expired(row.expires_at, moment):
         return Tombstone("expired", row.version, moment)
-    if not row.is_active:
+    if not row.is_active and not _was_retired_early(row):
         return Tombstone(row.gone_reason or "disabled", row.version, moment)
     return Redirect(row, moment)
+
+
+def _was_retired_early(row: LinkRow) -> bool:
+    """The reaper's clock was ahead, and its expiry is still to come: no live link is lost by that."""
+    return row.gone_reason == "expired" and row.expires_at is not None and row.location is not None
 
 
 def status_line(status: int) -> bytes:

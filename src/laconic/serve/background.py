@@ -12,8 +12,9 @@ from laconic.clicks.store import ClickStore
 from laconic.errors import Unavailable
 from laconic.serve.children import Lifeline
 from laconic.settings import Settings
+from laconic.storage.database import Database
 from laconic.storage.engines import open_database
-from laconic.upkeep.sweeps import Sweeps
+from laconic.wiring import open_reaper, open_sweeps
 
 log = structlog.get_logger(__name__)
 
@@ -34,13 +35,18 @@ async def run_ingest(settings: Settings, board: Board, lifeline: Lifeline) -> No
 
 
 async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
-    """Once a second the engine's housekeeping; once a minute what has served its time is removed."""
+    """Once a second the engine's housekeeping; once a minute what has served its time is removed; the reaper."""
     lifeline.watch()
     database = await open_database(settings.effective_database_url)
-    sweeps = Sweeps(database)
+    sweeps = open_sweeps(settings, database)
+    # A run may take minutes: the housekeeping goes on beside it.
+    reaping = asyncio.create_task(_reap(settings, database))
     try:
         lifeline.ready()
         while not lifeline.stopping.is_set():
+            if reaping.done():
+                # It ends by itself only when it is switched off; a mistake in it must not pass unseen.
+                reaping.result()
             try:
                 await database.tidy()
                 await sweeps.run_when_due()
@@ -49,4 +55,13 @@ async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(lifeline.stopping.wait(), 1)
     finally:
+        reaping.cancel()
+        await asyncio.gather(reaping, return_exceptions=True)
         await database.close()
+
+
+async def _reap(settings: Settings, database: Database) -> None:
+    reaper = open_reaper(settings, database)
+    while settings.cleanup_enabled:
+        await reaper.run_when_due()
+        await asyncio.sleep(1)

@@ -12,6 +12,7 @@ import uvicorn
 
 from laconic.clicks.board import WorkerBoard
 from laconic.clicks.journal import Journal
+from laconic.redirect.cache import RedirectCache
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.lane import Lane, lane_protocol
 from laconic.serve.children import Lifeline, tune_interpreter
@@ -97,8 +98,8 @@ async def _answer(
         on_started=lifeline.ready,
     )
     tasks = [
-        asyncio.create_task(services.database.follow_changes(services.cache)),
-        asyncio.create_task(_turn_seconds(lane, server)),
+        asyncio.create_task(services.database.follow_changes(services.cache, services.cache.history)),
+        asyncio.create_task(_turn_seconds(lane, services.cache, server)),
         asyncio.create_task(_sync(journal, board)),
         asyncio.create_task(_stop(lifeline.stopping, app, server, services)),
     ]
@@ -120,10 +121,11 @@ def _end_with(server: uvicorn.Server, task: asyncio.Task[None]) -> None:
         server.should_exit = True
 
 
-async def _turn_seconds(lane: Lane, server: uvicorn.Server) -> None:
+async def _turn_seconds(lane: Lane, cache: RedirectCache, server: uvicorn.Server) -> None:
     while True:
         await asyncio.sleep(1)
         lane.turn_second()
+        cache.watch_clock()
         lane.close_overdue(server.server_state.connections)
 
 

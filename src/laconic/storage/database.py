@@ -4,7 +4,8 @@ Two engines implement it, `sqlite` and `postgres`; no other room knows which one
 written once, in the `store.py` of the noun it changes, with `$1` placeholders that number the arguments.
 
 Values are plain on both engines: moments are `int` microseconds (see `clock`), JSON is text, truth is
-`bool` or 0/1, digests are `bytes`, addresses are text. A row is read by position.
+`bool` or 0/1, digests are `bytes`, addresses are text. A row is read by position. `clock_timestamp()` in SQL is
+the database's own clock, as a moment: what several machines must agree on is judged by it.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -144,8 +145,10 @@ class Database(Statements, Protocol):
         """Throws a month's raw clicks away, all at once."""
         ...
 
-    async def follow_changes(self, changed: "ChangeListener") -> None:
+    async def follow_changes(self, changed: "ChangeListener", history: int = 0) -> None:
         """Tells `changed` of every committed row of `link_change`, by any process, until cancelled.
+
+        First, each time before it says `following`, of those of the last `history` microseconds.
 
         Within 1 s of the commit while the database is reachable. `changed.following()` says that from now on
         every change is told, `changed.lost()` that none is: in both cases what was remembered before must be
@@ -175,7 +178,9 @@ class Database(Statements, Protocol):
 class ChangeListener(Protocol):
     """Who wants to know that links have changed."""
 
-    def changed(self, domain_id: int, short_code: str, version: int) -> None: ...
+    def changed(self, domain_id: int, short_code: str, version: int, changed_at: int | None = None) -> None:
+        """`changed_at` is when, by the clock of whoever changed it; None for what is told as history."""
+        ...
 
     def following(self) -> None:
         """From now on every change is told; some may have been missed before."""

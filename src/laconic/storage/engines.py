@@ -7,6 +7,7 @@ from typing import Literal
 from laconic.errors import SettingInvalid
 from laconic.storage.database import Database
 from laconic.storage.migrate import read_migrations
+from laconic.storage.shared import SharedStore
 
 Writes = Literal["links", "clicks"]
 
@@ -46,6 +47,17 @@ async def open_database(url: str, *, writes: Writes = "links") -> Database:
     return await open_postgres(url)
 
 
+def open_shared_store(url: str) -> SharedStore | None:
+    """None when there is none: one machine, or several that ask the database."""
+    if not url:
+        return None
+    try:
+        from laconic.storage.redis import open_redis
+    except ImportError as error:
+        raise SettingInvalid("Redis needs an extra: pip install 'laconic[redis]'.") from error
+    return open_redis(url)
+
+
 async def migrate(url: str) -> list[str]:
     """Brings the database to this release's schema; safe from several processes at once."""
     folder = data_folder(url)
@@ -54,7 +66,7 @@ async def migrate(url: str) -> list[str]:
 
         return await migrate_sqlite(folder)
     _need_postgres(url)
-    from laconic.storage.postgres import migrate_postgres
+    from laconic.storage.postgres_session import migrate_postgres
 
     return await migrate_postgres(url)
 
@@ -68,7 +80,7 @@ async def schema_status(url: str) -> SchemaStatus:
         applied = await sqlite_schema_version(folder)
         return SchemaStatus("SQLite", applied, len(read_migrations("sqlite")))
     _need_postgres(url)
-    from laconic.storage.postgres import postgres_schema_version
+    from laconic.storage.postgres_session import postgres_schema_version
 
     applied = await postgres_schema_version(url)
     return SchemaStatus("PostgreSQL", applied, len(read_migrations("postgres")))

@@ -17,6 +17,7 @@ from asyncpg.pool import PoolConnectionProxy
 from laconic.clock import DAY
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage import postgres_sql
+from laconic.storage.breaker import Breaker
 from laconic.storage.database import ChangeListener, Merge, Row, Statements
 from laconic.storage.months import begin_of, month_from_name
 from laconic.storage.postgres_address import PostgresAddress
@@ -24,12 +25,12 @@ from laconic.storage.postgres_errors import (
     CANNOT_CONNECT,
     CONNECTION_LOST,
     HOPELESS,
+    OUTAGE,
     TRY_AGAIN,
     translated,
     unavailable,
 )
 from laconic.storage.postgres_listen import CHANNEL, Hear, follow
-from laconic.storage.postgres_migrate import apply_migrations, schema_version
 from laconic.storage.postgres_values import CODECS
 
 T = TypeVar("T")
@@ -65,7 +66,7 @@ async def _persistently(attempt: Callable[[], Awaitable[T]], *, reads: bool = Fa
     return await attempt()
 
 
-class _ConnectionStatements:
+class ConnectionStatements:
     """The statements of one connection."""
 
     def __init__(
@@ -152,13 +153,31 @@ class PostgresDatabase:
         self._hot = hot
         self._pool = pool
         self._inserts: dict[Any, str] = {}
+        self.breaker = Breaker("the database", self._probe, quiet_seconds=1.0)
+
+    async def _probe(self) -> None:
+        async with _acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
+            await connection.execute("SELECT 1")
+
+    async def _guarded(self, attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> T:
+        """While the database is away nobody waits for it: whoever asks is told so at once."""
+        if not self.breaker.allows():
+            raise Unavailable("The database cannot be reached now; nothing was done.")
+        try:
+            result = await _persistently(attempt, reads=reads)
+        except Unavailable as error:
+            if isinstance(error.__cause__, OUTAGE):
+                self.breaker.failed(error.__cause__)
+            raise
+        self.breaker.succeeded()
+        return result
 
     async def fetch_hot(self, sql: str, *args: Any) -> Row | None:
         async def attempt() -> Row | None:
             async with _acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
-                return await _ConnectionStatements(connection, self._inserts).fetch_one(sql, *args)
+                return await ConnectionStatements(connection, self._inserts).fetch_one(sql, *args)
 
-        return await _persistently(attempt, reads=True)
+        return await self._guarded(attempt, reads=True)
 
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
         reads = postgres_sql.only_reads(sql)
@@ -206,20 +225,20 @@ class PostgresDatabase:
     async def drop_events(self, month: int) -> None:
         await self.fetch_one(postgres_sql.DROP_MONTH, begin_of(month) // DAY)
 
-    async def _alone(self, run: Callable[[_ConnectionStatements], Awaitable[T]], *, reads: bool = False) -> T:
+    async def _alone(self, run: Callable[[ConnectionStatements], Awaitable[T]], *, reads: bool = False) -> T:
         """One statement outside a transaction: the server commits it before it answers."""
         lost = Unavailable if reads else OutcomeUnknown
 
         async def attempt() -> T:
             async with _acquired(self._pool, _ACQUIRE_SECONDS) as connection:
-                return await run(_ConnectionStatements(connection, self._inserts, lost))
+                return await run(ConnectionStatements(connection, self._inserts, lost))
 
-        return await _persistently(attempt, reads=reads)
+        return await self._guarded(attempt, reads=reads)
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         async def attempt() -> T:
             async with _acquired(self._pool, _ACQUIRE_SECONDS) as connection:
-                statements = _ConnectionStatements(connection, self._inserts)
+                statements = ConnectionStatements(connection, self._inserts)
                 try:
                     await statements.execute("BEGIN")
                     result = await work(statements)
@@ -229,23 +248,24 @@ class PostgresDatabase:
                 await _commit(connection, statements.failure)
                 return result
 
-        return await _persistently(attempt)
+        return await self._guarded(attempt)
 
-    async def follow_changes(self, changed: ChangeListener) -> None:
+    async def follow_changes(self, changed: ChangeListener, history: int = 0) -> None:
         if self._address.is_pooler:
             # A pooler gives each transaction another connection: LISTEN is accepted and nothing is ever heard.
             changed.lost()
             await asyncio.get_running_loop().create_future()
-        await follow(self._listening, changed)
+        await follow(self._listening, changed, history)
 
     @contextlib.asynccontextmanager
     async def _listening(self, hear: Hear) -> AsyncIterator[Statements]:
-        connection = await _connect(self._address, _LISTEN_COMMAND_SECONDS)
+        connection = await connect(self._address, _LISTEN_COMMAND_SECONDS)
         try:
             connection.add_termination_listener(lambda _: hear(None))
             with translated():
+                await _prepare(connection)
                 await connection.add_listener(CHANNEL, lambda *message: hear(str(message[3])))
-            yield _ConnectionStatements(connection, self._inserts)
+            yield ConnectionStatements(connection, self._inserts)
         finally:
             connection.terminate()
 
@@ -260,6 +280,7 @@ class PostgresDatabase:
         """Nothing: autovacuum and the server's own checkpoints do it."""
 
     async def close(self) -> None:
+        await self.breaker.close()
         await asyncio.gather(*(_close(pool) for pool in (self._hot, self._pool)))
 
 
@@ -312,7 +333,7 @@ def _drop(connection: _Connection) -> None:
         connection.terminate()
 
 
-async def _connect(
+async def connect(
     address: PostgresAddress, command_timeout: float | None
 ) -> "asyncpg.Connection[asyncpg.Record]":
     try:
@@ -365,25 +386,3 @@ async def open_postgres(url: str, *, hot_connections: int = 4, connections: int 
         hot.terminate()
         raise
     return PostgresDatabase(address, hot, pool)
-
-
-@contextlib.asynccontextmanager
-async def _session(url: str, lost: type[Unavailable] = Unavailable) -> AsyncIterator[Statements]:
-    """One connection for a caller alone, without a limit of time: a migration takes as long as it takes."""
-    address = PostgresAddress.from_url(url)
-    connection = await address.patiently(lambda: _connect(address, None), hopeless=HOPELESS)
-    try:
-        yield _ConnectionStatements(connection, {}, lost)
-    finally:
-        connection.terminate()
-
-
-async def migrate_postgres(url: str) -> list[str]:
-    """Brings the database to this release's schema and names what was applied. Not through a pooler."""
-    async with _session(url, OutcomeUnknown) as session:
-        return await apply_migrations(session)
-
-
-async def postgres_schema_version(url: str) -> int:
-    async with _session(url) as session:
-        return await schema_version(session)

@@ -39,6 +39,7 @@ _LOST = (
     asyncpg.StatementCompletionUnknownError,
     asyncpg.IdleInTransactionSessionTimeoutError,
 )
+OUTAGE = (*_LOST, asyncpg.CannotConnectNowError)
 CANNOT_CONNECT = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 # No later attempt will go better until a person changes something.
 HOPELESS = (

@@ -1,13 +1,14 @@
 """Follows the changes of links that PostgreSQL announces.
 
-A message on the channel holds lines `domain_id short_code version`, or `#first-last` for a bulk change: the
-rows of `link_change` between these two `seq`.
+A message on the channel holds lines `domain_id short_code version changed_at`, or `#first-last` for a bulk change:
+the rows of `link_change` between these two `seq`.
 """
 
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 
+from laconic import clock
 from laconic.errors import Unavailable
 from laconic.storage.database import ChangeListener, Statements
 
@@ -22,16 +23,19 @@ Hear = Callable[[str | None], None]
 Listen = Callable[[Hear], AbstractAsyncContextManager[Statements]]
 """Opens a connection that hands every message to `Hear`, and None when the connection has ended."""
 
-_Change = tuple[int, str, int]
+_Change = tuple[int, str, int, int | None]
+_PAGE = 2_000
 
 
-async def follow(listen: Listen, changed: ChangeListener) -> None:
+async def follow(listen: Listen, changed: ChangeListener, history: int = 0) -> None:
     """Keeps a listening connection, for ever; says when it is up and when it is lost."""
     pause = _FIRST_PAUSE_SECONDS
     while True:
         heard: asyncio.Queue[str | None] = asyncio.Queue()
         try:
             async with listen(heard.put_nowait) as statements:
+                if history:
+                    await _tell_history(statements, changed, clock.now() - history)
                 changed.following()
                 pause = _FIRST_PAUSE_SECONDS
                 await _tell(heard, statements, changed)
@@ -40,6 +44,24 @@ async def follow(listen: Listen, changed: ChangeListener) -> None:
         changed.lost()
         await asyncio.sleep(pause)
         pause = min(pause * 2, _LAST_PAUSE_SECONDS)
+
+
+async def _tell_history(statements: Statements, changed: ChangeListener, since: int) -> None:
+    """What was committed before the connection listened; what is committed from now on is heard."""
+    last = 0
+    while True:
+        rows = await statements.fetch_all(
+            "SELECT seq, domain_id, short_code, version FROM link_change"
+            " WHERE seq > $1 AND changed_at >= $2 ORDER BY seq LIMIT $3",
+            last,
+            since,
+            _PAGE,
+        )
+        for _, domain_id, short_code, version in rows:
+            changed.changed(domain_id, short_code, version, None)
+        if len(rows) < _PAGE:
+            return
+        last = rows[-1][0]
 
 
 async def _tell(heard: asyncio.Queue[str | None], statements: Statements, changed: ChangeListener) -> None:
@@ -57,8 +79,8 @@ async def _tell(heard: asyncio.Queue[str | None], statements: Statements, change
             changes = await _read(message, statements)
         except ValueError:
             return  # a stranger's message may hide a change: to be lost for a moment is the safe reading
-        for domain_id, short_code, version in changes:
-            changed.changed(domain_id, short_code, version)
+        for change in changes:
+            changed.changed(*change)
 
 
 async def _read(message: str, statements: Statements) -> Iterable[_Change]:
@@ -66,13 +88,14 @@ async def _read(message: str, statements: Statements) -> Iterable[_Change]:
         return [_read_line(line) for line in message.splitlines()]
     first, last = map(int, message[1:].split("-"))
     rows = await statements.fetch_all(
-        "SELECT domain_id, short_code, version FROM link_change WHERE seq BETWEEN $1 AND $2 ORDER BY seq",
+        "SELECT domain_id, short_code, version, changed_at FROM link_change WHERE seq BETWEEN $1 AND $2 ORDER BY seq",
         first,
         last,
     )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return [(row[0], row[1], row[2], row[3]) for row in rows]
 
 
 def _read_line(line: str) -> _Change:
-    domain_id, short_code, version = line.split(" ")
-    return int(domain_id), short_code, int(version)
+    domain_id, short_code, version, *rest = line.split(" ")
+    # Without a time while the schema is an earlier release's.
+    return int(domain_id), short_code, int(version), int(rest[0]) if rest else None

@@ -39,6 +39,7 @@ from laconic.storage.sqlite_events import (
     months_in,
     read_events,
 )
+from laconic.storage.sqlite_follow import follow
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
 from laconic.storage.sqlite_text import numbered, search_condition
 
@@ -54,7 +55,6 @@ _FILES: dict[Writes, tuple[str, str]] = {
 _WRITER_CACHE_KIB: dict[Writes, int] = {"links": 8_192, "clicks": INGEST_CACHE_KIB}
 # 3.51.3 is the first release without the WAL-reset bug, which could lose committed transactions.
 _OLDEST_SQLITE = (3, 51, 3)
-_CHANGE_POLL_SECONDS = 0.05
 _READER_THREADS = 2
 # A checkpoint that may wait for readers is tried only when the log has grown past this.
 _WAL_LIMIT_BYTES = 64 * 1024 * 1024
@@ -209,33 +209,12 @@ class SqliteDatabase:
             raise Unavailable("The database is closed.")
         return await asyncio.get_running_loop().run_in_executor(self._readers, read, *args)
 
-    async def follow_changes(self, changed: ChangeListener) -> None:
-        """`data_version` moves with any commit of another connection; asking costs about 2 us."""
-        version = self._data_version()
-        last = self._last_change()
-        changed.following()
-        while True:
-            await asyncio.sleep(_CHANGE_POLL_SECONDS)
-            with contextlib.suppress(apsw.Error):
-                if (seen := self._data_version()) != version:
-                    last = self._tell_changes(changed, last)
-                    version = seen
+    async def follow_changes(self, changed: ChangeListener, history: int = 0) -> None:
+        await follow(self._read_hot, changed, history)
 
-    def _data_version(self) -> int:
-        return int(rows_of(self._hot, "PRAGMA main.data_version")[0][0])
-
-    def _last_change(self) -> int:
-        return int(rows_of(self._hot, "SELECT coalesce(max(seq), 0) FROM link_change")[0][0])
-
-    def _tell_changes(self, changed: ChangeListener, last: int) -> int:
-        rows = rows_of(
-            self._hot,
-            "SELECT seq, domain_id, short_code, version FROM link_change WHERE seq > ? ORDER BY seq",
-            (last,),
-        )
-        for _, domain_id, short_code, version in rows:
-            changed.changed(domain_id, short_code, version)
-        return int(rows[-1][0]) if rows else last
+    def _read_hot(self, sql: str, *args: Any) -> list[Row]:
+        with translated():
+            return rows_of(self._hot, sql, args)
 
     def text_search(self, words: Sequence[str], argument: int) -> tuple[str, str]:
         return search_condition(words, argument)

@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from laconic.clock import monotonic
+from laconic.clock import monotonic, now
 from laconic.errors import Conflict, Unavailable
 from laconic.storage.database import Merge, Row
 from laconic.storage.sqlite_text import among, insert_sql, numbered
@@ -144,6 +144,8 @@ def connect(
 ) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     connection.set_busy_handler(_wait_for_lock())
+    # The name that the other engine's clock has: the machine's clock is this engine's.
+    connection.create_scalar_function("clock_timestamp", lambda *_: now(), 0)
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
     # FULL syncs the log at each commit: what was answered survives a power cut.
     connection.execute("PRAGMA synchronous = FULL")

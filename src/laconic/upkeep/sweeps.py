@@ -1,22 +1,33 @@
-"""Bounded cleaning steps: what has served its time is removed, a little at a time."""
+"""Bounded cleaning steps: what has served its time is retired, blanked or removed, a little at a time.
+
+"Its time" is judged by the database's clock: one machine whose clock is wrong must not clean too early.
+"""
 
 from laconic import clock
 from laconic.clock import DAY, HOUR
+from laconic.links import store as links_of
 from laconic.links.store import LinkStore
-from laconic.storage.database import Database
+from laconic.storage.database import Database, Statements
+from laconic.upkeep.store import add_to_run, database_moment
+from laconic.workspaces.store import WorkspaceStore
 
 _EVERY_SECONDS = 60.0
-# Workers read a change within a second; an hour lets even a stopped machine catch up by what is left.
-_KEEP_CHANGES = HOUR
 # How long a retry with the same Idempotency-Key gets the first answer.
-_KEEP_KEYS = DAY
+_KEEP_ANSWERS = DAY
+# An expired API key stays visible that long, so that its owner sees why a program stopped working.
+_KEEP_API_KEYS = 30 * DAY
 _BATCH = 1_000
 _MOST_BATCHES = 50
 
 
 class Sweeps:
-    def __init__(self, database: Database) -> None:
+    """Removes what nobody will ask for again. `keep_changes`: how long a worker may have to be told of them."""
+
+    def __init__(self, database: Database, keep_changes: int = 4 * HOUR) -> None:
+        self._database = database
         self._links = LinkStore(database)
+        self._workspaces = WorkspaceStore(database)
+        self._keep_changes = keep_changes
         self._due = 0.0
 
     async def run_when_due(self) -> None:
@@ -27,11 +38,45 @@ class Sweeps:
 
     async def run(self) -> int:
         """How many rows were removed."""
+        moment = await database_moment(self._database)
         removed = 0
         for _ in range(_MOST_BATCHES):
-            step = await self._links.drop_old_changes(clock.now() - _KEEP_CHANGES, _BATCH)
-            step += await self._links.drop_old_keys(clock.now() - _KEEP_KEYS, _BATCH)
+            step = await self._links.drop_old_changes(moment - self._keep_changes, _BATCH)
+            step += await self._links.drop_old_keys(moment - _KEEP_ANSWERS, _BATCH)
+            step += await self._workspaces.drop_expired_keys(moment - _KEEP_API_KEYS, _BATCH)
+            step += await self._workspaces.drop_expired_sessions(moment, _BATCH)
             removed += step
             if step == 0:
                 break
         return removed
+
+    async def count(self) -> int:
+        """How many rows `run` would remove now."""
+        moment = await database_moment(self._database)
+        return (
+            await self._links.count_old_changes(moment - self._keep_changes)
+            + await self._links.count_old_keys(moment - _KEEP_ANSWERS)
+            + await self._workspaces.count_expired_keys(moment - _KEEP_API_KEYS)
+            + await self._workspaces.count_expired_sessions(moment)
+        )
+
+
+# Steps of the reaper, each in a transaction that the caller has opened.
+
+
+async def retire(statements: Statements, run_id: int, buffer_time: int, limit: int) -> int:
+    """Links whose time was over `buffer_time` ago: visitors see no difference."""
+    moment = await database_moment(statements)
+    retired = await links_of.retire_expired(statements, moment - buffer_time, moment, limit)
+    if retired:
+        await add_to_run(statements, run_id, retired=retired)
+    return retired
+
+
+async def blank(statements: Statements, run_id: int, purge_after: int, limit: int) -> int:
+    """Rows of links that were retired or deleted `purge_after` ago."""
+    moment = await database_moment(statements)
+    blanked = await links_of.blank_gone(statements, moment - purge_after, limit)
+    if blanked:
+        await add_to_run(statements, run_id, blanked=blanked)
+    return blanked

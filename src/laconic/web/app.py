@@ -19,6 +19,7 @@ from laconic.redirect.forwarded import TrustedProxies
 from laconic.web.api.analytics import AnalyticsRoutes
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bulk import BulkRoutes
+from laconic.web.api.cleanup import CleanupRoutes
 from laconic.web.api.clicks import ClickRoutes
 from laconic.web.api.imports import Imports, LocalImports
 from laconic.web.api.links import LinkRoutes
@@ -124,6 +125,7 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
         ClickRoutes(services, gate),
         LiveRoutes(services, gate),
         QrRoutes(services, gate, painter),
+        CleanupRoutes(services, gate),
         HomeRoutes(services, gate, painter),
         DocsRoutes(app),
         StaticRoutes(),

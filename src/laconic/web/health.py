@@ -39,12 +39,13 @@ class HealthRoutes:
     async def health(self, request: Request) -> Response:
         """The state of everything this worker leans on."""
         error = await self._database_error()
+        redis = await self._redis_state()
         document: dict[str, Any] = {
-            "status": "degraded" if self._is_degraded() else "healthy",
+            "status": "degraded" if redis == "error" or self._is_degraded() else "healthy",
             "timestamp": to_rfc3339(now()),
             "version": __version__,
             "database": "connected",
-            "redis": "off",
+            "redis": redis,
             "kgs_pool_size": len(self._services.codes),
             "ingest_lag_seconds": round(self._board.lag_seconds, 1),
             "clicks_missed": self._board.missed,
@@ -58,6 +59,13 @@ class HealthRoutes:
         """Redirects go on, but clicks are late or were lost to a full disk a moment ago."""
         missed_ago = now() - self._board.last_missed_at
         return self._board.lag_seconds > _LATE_SECONDS or missed_ago < _RECENT
+
+    async def _redis_state(self) -> str:
+        """Without Redis everything goes on, so it is no reason to be unhealthy."""
+        store = self._services.shared_store
+        if store is None:
+            return "off"
+        return "connected" if await store.ping() else "error"
 
     async def _database_error(self) -> str | None:
         try:

@@ -76,6 +76,30 @@ class WorkspaceStore:
         )
         return changed > 0
 
+    async def drop_expired_keys(self, before: int, limit: int) -> int:
+        """API keys that expired before then; of all workspaces."""
+        return await self._database.execute(
+            "DELETE FROM api_key WHERE id IN (SELECT id FROM api_key WHERE expires_at <= $1 LIMIT $2)",
+            before,
+            limit,
+        )
+
+    async def drop_expired_sessions(self, before: int, limit: int) -> int:
+        """Sessions that ended before then; of all workspaces."""
+        return await self._database.execute(
+            "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 LIMIT $2)",
+            before,
+            limit,
+        )
+
+    async def count_expired_keys(self, before: int) -> int:
+        row = await self._database.fetch_one("SELECT count(*) FROM api_key WHERE expires_at <= $1", before)
+        return int(row[0]) if row else 0
+
+    async def count_expired_sessions(self, before: int) -> int:
+        row = await self._database.fetch_one("SELECT count(*) FROM session WHERE expires_at <= $1", before)
+        return int(row[0]) if row else 0
+
 
 def _key_from_row(row: Row) -> ApiKey:
     key_id, workspace_id, name, prefix, scopes, created_by, created_at, expires_at, is_active = row

@@ -10,6 +10,7 @@ import apsw
 import asyncpg
 import pytest
 
+from laconic.clock import from_datetime
 from laconic.storage.migrate import read_migrations
 from tests.storage.schema.conftest import OWNER, Connect
 
@@ -190,13 +191,20 @@ class _Listener:
 
     def __init__(self) -> None:
         self._heard: asyncio.Queue[str] = asyncio.Queue()
+        self.times: list[int] = []
 
     async def listen(self, connection: asyncpg.Connection) -> None:
         await connection.add_listener(_CHANNEL, lambda *message: self._heard.put_nowait(str(message[-1])))
 
     async def next(self) -> str:
+        """The next message without the times of its changes, which are kept in `times`."""
         async with asyncio.timeout(10):
-            return await self._heard.get()
+            message = await self._heard.get()
+        if message.startswith("#"):
+            return message
+        lines = [line.rpartition(" ") for line in message.split("\n")]
+        self.times = [int(time) for _, _, time in lines]
+        return "\n".join(line for line, _, _ in lines)
 
 
 @pytest.fixture
@@ -214,6 +222,8 @@ async def test_a_change_is_told_to_listeners(owner: asyncpg.Connection, listener
     await owner.execute("INSERT INTO link_change (domain_id, short_code, version) VALUES (1, 'ghi', 3)")
     assert await listener.next() == "1 abc 2\n12 D-_f 345"
     assert await listener.next() == "1 ghi 3"
+    rows = await owner.fetch("SELECT changed_at FROM link_change WHERE short_code = 'ghi'")
+    assert listener.times == [from_datetime(row["changed_at"]) for row in rows]
 
 
 async def test_a_bulk_change_is_told_as_a_range(owner: asyncpg.Connection, listener: _Listener) -> None:
@@ -222,12 +232,12 @@ async def test_a_bulk_change_is_told_as_a_range(owner: asyncpg.Connection, liste
         "INSERT INTO link_change (domain_id, short_code, version)"
         " SELECT 1, lpad(n::text, 20, 'x'), 2 FROM generate_series(1, $1::int) AS n RETURNING seq"
     )
-    # A line has 24 bytes and its line break: 300 of them are exactly the 7,500 allowed.
-    await owner.fetch(insert, 300)
-    assert len((await listener.next()).splitlines()) == 300
-    rows = await _column(owner, insert, 301)
+    # A line has 24 bytes, a time of 17 and its line break: 178 of them are within the 7,500 allowed.
+    await owner.fetch(insert, 178)
+    assert len((await listener.next()).splitlines()) == 178
+    rows = await _column(owner, insert, 179)
     assert await listener.next() == f"#{rows[0]}-{rows[-1]}"
-    assert rows[-1] - rows[0] == 300
+    assert rows[-1] - rows[0] == 178
 
 
 async def test_nothing_is_told_of_what_did_not_happen(owner: asyncpg.Connection, listener: _Listener) -> None:

@@ -28,6 +28,8 @@ ROUTES: list[tuple[str, str, dict[str, Any], str]] = [
     ("DELETE", "/api/v1/clicks?visitor=0011223344556677", {}, "admin"),
     ("PATCH", f"{URLS}/{{code}}", {"json": {"title": "x"}}, "links:write"),
     ("DELETE", f"{URLS}/{{code}}", {}, "links:write"),
+    ("GET", "/api/admin/cleanup/stats", {}, "operator"),
+    ("POST", "/api/admin/cleanup/run", {}, "operator"),
     (
         "POST",
         f"{URLS}/bulk",

@@ -59,6 +59,7 @@ async def test_each_scope_opens_its_routes_and_no_other(closed_api: Api, scope: 
         "links:write": {"links:write", "links:create"},
         "analytics:read": {"analytics:read"},
         "admin": {"links:read", "links:write", "links:create", "analytics:read", "admin"},
+        "operator": {"operator"},
     }.get(scope, set())
     async with closed_api.client(x_api_key=await closed_api.key(scope)) as client:
         for route in ROUTES:

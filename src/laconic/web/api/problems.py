@@ -39,8 +39,11 @@ PROBLEMS: dict[type[LaconicError], Kind] = {
     errors.IdempotencyKeyReused: Kind(422, "idempotency_key_reused", "The Idempotency-Key was used before"),
     errors.NotAuthenticated: Kind(401, "not_authenticated", "Credentials are needed"),
     errors.ScopeMissing: Kind(403, "scope_missing", "The credentials do not allow this"),
+    errors.CleanupRunning: Kind(409, "cleanup_running", "A cleanup is under way"),
     errors.TooManyRequests: Kind(429, "too_many_requests", "Too many requests"),
     errors.OutcomeUnknown: Kind(503, "outcome_unknown", "It is not known whether the change was made"),
+    errors.SharedAway: Kind(503, "unavailable", "The service is not available now"),
+    errors.LeaseLost: Kind(503, "unavailable", "The service is not available now"),
     errors.Unavailable: Kind(503, "unavailable", "The service is not available now"),
     errors.Conflict: Kind(503, "unavailable", "The service is not available now"),
 }

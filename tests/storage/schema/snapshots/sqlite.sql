@@ -54,7 +54,8 @@ CREATE TABLE cleanup_run (
     blanked      INTEGER NOT NULL DEFAULT 0,
     -- Why it failed; null: it did not.
     error        TEXT
-) STRICT;
+, removed INTEGER NOT NULL DEFAULT 0, last_batch INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX cleanup_run_started_idx ON cleanup_run (started_at);
 
 CREATE TABLE domain (
     -- A host that answers redirects, with its own namespace of codes. 1 is the shared domain of the base URL.
@@ -200,6 +201,8 @@ CREATE TABLE short_link (
     CONSTRAINT short_link_normalized_check CHECK (normalized_digest IS NULL OR normalized_url IS NOT NULL),
     CONSTRAINT short_link_gone_check CHECK (gone_reason IS NULL OR is_deleted OR NOT is_active)
 ) STRICT;
+CREATE INDEX short_link_blank_idx ON short_link (updated_at)
+    WHERE original_url IS NOT NULL AND gone_reason IN ('expired', 'deleted');
 CREATE UNIQUE INDEX short_link_code_key ON short_link (domain_id, short_code);
 CREATE INDEX short_link_created_by_idx ON short_link (created_by) WHERE created_by IS NOT NULL;
 CREATE INDEX short_link_expires_idx ON short_link (expires_at)

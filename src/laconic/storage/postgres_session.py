@@ -1,0 +1,33 @@
+"""PostgreSQL before the pools are open: migrations, and which schema there is."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from laconic.errors import OutcomeUnknown, Unavailable
+from laconic.storage.database import Statements
+from laconic.storage.postgres import ConnectionStatements, connect
+from laconic.storage.postgres_address import PostgresAddress
+from laconic.storage.postgres_errors import HOPELESS
+from laconic.storage.postgres_migrate import apply_migrations, schema_version
+
+
+@contextlib.asynccontextmanager
+async def _session(url: str, lost: type[Unavailable] = Unavailable) -> AsyncIterator[Statements]:
+    """One connection for a caller alone, without a limit of time: a migration takes as long as it takes."""
+    address = PostgresAddress.from_url(url)
+    connection = await address.patiently(lambda: connect(address, None), hopeless=HOPELESS)
+    try:
+        yield ConnectionStatements(connection, {}, lost)
+    finally:
+        connection.terminate()
+
+
+async def migrate_postgres(url: str) -> list[str]:
+    """Brings the database to this release's schema and names what was applied. Not through a pooler."""
+    async with _session(url, OutcomeUnknown) as session:
+        return await apply_migrations(session)
+
+
+async def postgres_schema_version(url: str) -> int:
+    async with _session(url) as session:
+        return await schema_version(session)

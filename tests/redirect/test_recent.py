@@ -1,0 +1,39 @@
+"""What has changed lately."""
+
+from laconic.redirect.recent import RecentChanges
+
+
+class _Clock:
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_the_highest_version_told_counts() -> None:
+    recent = RecentChanges(60, _Clock())
+    for version in (3, 5, 4):
+        recent.note(b"1/abc", version)
+    assert recent.floor(b"1/abc") == 5
+
+
+def test_a_change_is_known_for_the_whole_time_and_not_for_ever() -> None:
+    """Whenever in the turn of the tables it is told."""
+    for told_at in (0.0, 30.0, 59.0):
+        clock = _Clock()
+        recent = RecentChanges(60, clock)
+        clock.seconds = told_at
+        recent.note(b"1/abc", 7)
+        for later in range(0, 61, 5):
+            clock.seconds = told_at + later
+            assert recent.floor(b"1/abc") == 7
+        clock.seconds = told_at + 200
+        assert recent.floor(b"1/abc") == 0
+
+
+def test_links_that_did_not_change_are_hardly_ever_taken_for_changed() -> None:
+    recent = RecentChanges(60, _Clock())
+    for number in range(10_000):
+        recent.note(b"1/x%d" % number, 2)
+    taken = sum(recent.floor(b"1/y%d" % number) > 0 for number in range(10_000))
+    assert taken < 500
