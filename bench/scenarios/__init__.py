@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bench.report import Report
 from bench.run import Run
-from bench.scenarios import bulk, cold, create, hit, memory, quiet, start
+from bench.scenarios import agents, bulk, cold, create, hit, memory, quiet, start
 
 Scenario = Callable[[Run], Report]
 
@@ -16,4 +16,5 @@ SCENARIOS: dict[str, Scenario] = {
     "memory": memory.measure,
     "quiet": quiet.measure,
     "start": start.measure,
+    "agents": agents.measure,
 }
