@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bench.report import Report
 from bench.run import Run
-from bench.scenarios import analytics, bulk, cold, create, hit, memory, quiet, reap, start, unknown
+from bench.scenarios import agents, analytics, bulk, cold, create, hit, memory, quiet, reap, start, unknown
 
 Scenario = Callable[[Run], Report]
 
@@ -16,6 +16,7 @@ SCENARIOS: dict[str, Scenario] = {
     "memory": memory.measure,
     "quiet": quiet.measure,
     "start": start.measure,
+    "agents": agents.measure,
     "analytics": analytics.measure,
     "unknown": unknown.measure,
     "reap": reap.measure,

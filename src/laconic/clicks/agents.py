@@ -39,7 +39,7 @@ NO_AGENT = Agent(None, "unknown", "", "", False)
 
 
 class Agents(dict[bytes, Agent]):
-    """`agents[header]`. A new one costs some 20 to 60 us, a known one a dictionary read.
+    """`agents[header]`. A new one costs some 30 to 100 us, a known one a dictionary read.
 
     Loading takes some 30 MiB and 0.3 s: for the process that ingests, no other.
     """

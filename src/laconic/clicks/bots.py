@@ -24,7 +24,7 @@ _WORDS = (
     r"google(?:-| |_|; )(?:adwords|ads|amphtml|assess|calendar|hotel|http|page|partner|pp|publisher|read|safety)",
     r"google(?:-| |_|; )(?:search ?(?:byimage|console)|shopping|site|speakr|structured|web ?light|youtube)|duplexweb",
     # An address to complain to. Browsers send none, but for a component that names its maker's page.
-    r"\+ ?https?:|\((?:[^()]*[ ;,])?https?://(?:[^b]|b[^s])|^[^(]*\bhttps?://",
+    r"\+ ?https?:|\bhttps?://(?:[^b]|b[^s])",
     r"[\w.-]@[\w-]+\.[a-z]| at [\w.-]+(?: dot |\.)[a-z]+\)|\bwww\.[^b]",
     # Libraries and tools.
     r"http[-_ ]?client|libwww|\blwp[-:]|urllib|httplib|aiohttp|httpx|pycurl|http_?request|winhttp|guzzle|faraday",

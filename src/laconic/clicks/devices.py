@@ -22,7 +22,8 @@ _KINDS = {
     "computer": r"windows\ (?:nt|9) | macintosh | \bcros\b | chromebook | x11; | thunderbird",
     "phone with Windows": r"phone | lumia | wpdesktop | wp7 | windows\ ce | iemobile | nokia | palm | maemo",
     "Windows Phone": r"windows\ phone",
-    "WebKit on Android": r"android.*(?:applewebkit|chrome/)",
+    "Android": r"android",
+    "WebKit": r"applewebkit|chrome/",
     "says mobile": r"mobile",
     "mobile": r"""
         mobi | phone | ipod | android | blackberry | \bbb10\b | opera\ mini | symbian | series\ ?[3-9]0 | s60version | nokia
@@ -60,7 +61,7 @@ class Devices:
             return "tablet"
         if "computer" in said:
             return "mobile" if "phone with Windows" in said else "desktop"
-        if "WebKit on Android" in said:
+        if "Android" in said and "WebKit" in said:
             # Browsers on Android say "Mobile" on phones and leave it out on tablets; apps say nothing either way.
             return "mobile" if "says mobile" in said else "tablet"
         if "mobile" in said:
