@@ -14,7 +14,8 @@ LaconicError
 │   ├── ScopeMissing            good credentials that do not allow this
 │   └── TooManyRequests         slow down
 ├── Unavailable                 the database cannot be reached now; nothing was done
-│   └── OutcomeUnknown          a commit may or may not have happened; its code is burnt
+│   ├── OutcomeUnknown          a commit may or may not have happened; its code is burnt
+│   └── LeaseLost               another process has the job now; nothing was done
 ├── Conflict                    a unique index refused a row (stores turn it into a Refused)
 └── CannotStart                 the process must not go on, and the message tells the operator why
     ├── SettingInvalid          a setting has a value that is not allowed, or an unknown name
@@ -126,6 +127,14 @@ class Unavailable(LaconicError):
 
 class OutcomeUnknown(Unavailable):
     """A commit may or may not have happened. Its code is burnt; an Idempotency-Key settles a retry."""
+
+
+class LeaseLost(Unavailable):
+    """Another process has the job by now: whatever was begun under the old lease is undone."""
+
+    def __init__(self, job: str) -> None:
+        super().__init__(f"The lease of the job {job!r} was lost; nothing was done.")
+        self.job = job
 
 
 class Conflict(LaconicError):

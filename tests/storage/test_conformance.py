@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from laconic.clock import LAST_MOMENT
+from laconic.clock import LAST_MOMENT, SECOND, now
 from laconic.errors import Conflict, Unavailable
 from laconic.storage.database import Database, Statements
 from laconic.storage.engines import open_database
@@ -69,6 +69,21 @@ async def test_text_comes_back_unchanged(things: Database, text: str) -> None:
     """No character of a text has a meaning on its way in or out."""
     await things.execute("INSERT INTO thing (id, name) VALUES (1, $1)", text)
     assert await things.fetch_one("SELECT name FROM thing WHERE name = $1", text) == (text,)
+
+
+async def test_the_database_tells_the_time(database: Database) -> None:
+    """`clock_timestamp()` is a moment, read anew in each statement of a transaction."""
+
+    async def work(statements: Statements) -> list[int]:
+        rows = [await statements.fetch_one("SELECT clock_timestamp()") for _ in range(3)]
+        return [row[0] for row in rows if row is not None]
+
+    before = now()
+    moments = await database.transaction(work)
+    assert before - SECOND < moments[0] < moments[1] < moments[2] < now() + SECOND
+    row = await database.fetch_one("SELECT clock_timestamp() > $1", moments[0])
+    assert row is not None
+    assert row[0]
 
 
 @pytest.mark.parametrize("moment", [0, 1, -1, 1_763_236_440_123_456, LAST_MOMENT])

@@ -4,7 +4,8 @@ Two engines implement it, `sqlite` and `postgres`; no other room knows which one
 written once, in the `store.py` of the noun it changes, with `$1` placeholders that number the arguments.
 
 Values are plain on both engines: moments are `int` microseconds (see `clock`), JSON is text, truth is
-`bool` or 0/1, digests are `bytes`, addresses are text. A row is read by position.
+`bool` or 0/1, digests are `bytes`, addresses are text. A row is read by position. `clock_timestamp()` in SQL is
+the database's own clock, as a moment: what several machines must agree on is judged by it.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 
 import apsw
 
-from laconic.clock import monotonic
+from laconic.clock import monotonic, now
 from laconic.errors import CannotStart, Conflict, Unavailable
 from laconic.storage.database import ChangeListener, Row, Statements
 from laconic.storage.group_commit import GroupCommit
@@ -143,6 +143,8 @@ def _wait_for_lock() -> Callable[[int], bool]:
 def _connect(path: Path, *, attach: Path | None = None, read_only: bool) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     connection.set_busy_handler(_wait_for_lock())
+    # The name that the other engine's clock has: the machine's clock is this engine's.
+    connection.create_scalar_function("clock_timestamp", lambda *_: now(), 0)
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
     # FULL syncs the log at each commit: what was answered survives a power cut.
     connection.execute("PRAGMA synchronous = FULL")

@@ -28,6 +28,7 @@ EXAMPLES: list[tuple[LaconicError, int, str]] = [
     (errors.ScopeMissing("admin"), 403, "scope_missing"),
     (errors.TooManyRequests(2.1), 429, "too_many_requests"),
     (errors.OutcomeUnknown("?"), 503, "outcome_unknown"),
+    (errors.LeaseLost("reaper"), 503, "unavailable"),
     (errors.Unavailable("away"), 503, "unavailable"),
     (errors.Conflict("x"), 503, "unavailable"),
     (Problem(problems.NOT_JSON, "no"), 400, "invalid_json"),
