@@ -15,7 +15,8 @@ LaconicError
 │   └── TooManyRequests         slow down
 ├── Unavailable                 the database cannot be reached now; nothing was done
 │   ├── OutcomeUnknown          a commit may or may not have happened; its code is burnt
-│   └── LeaseLost               another process has the job now; nothing was done
+│   ├── LeaseLost               another process has the job now; nothing was done
+│   └── SharedAway              the shared store does not answer; the database has what it had
 ├── Conflict                    a unique index refused a row (stores turn it into a Refused)
 └── CannotStart                 the process must not go on, and the message tells the operator why
     ├── SettingInvalid          a setting has a value that is not allowed, or an unknown name
@@ -135,6 +136,10 @@ class LeaseLost(Unavailable):
     def __init__(self, job: str) -> None:
         super().__init__(f"The lease of the job {job!r} was lost; nothing was done.")
         self.job = job
+
+
+class SharedAway(Unavailable):
+    """The shared store (Redis) does not answer now. Whoever asks it goes on without: no request fails by this."""
 
 
 class Conflict(LaconicError):

@@ -42,6 +42,7 @@ PROBLEMS: dict[type[LaconicError], Kind] = {
     errors.TooManyRequests: Kind(429, "too_many_requests", "Too many requests"),
     errors.OutcomeUnknown: Kind(503, "outcome_unknown", "It is not known whether the change was made"),
     errors.LeaseLost: Kind(503, "unavailable", "The service is not available now"),
+    errors.SharedAway: Kind(503, "unavailable", "The service is not available now"),
     errors.Unavailable: Kind(503, "unavailable", "The service is not available now"),
     errors.Conflict: Kind(503, "unavailable", "The service is not available now"),
 }
