@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from laconic.codes.allocator import CodeAllocator
-from laconic.codes.permutation import Permutation
+from laconic.codes.cursor import Cursor
+from laconic.codes.high_water import HighWater
+from laconic.codes.maker import CodeMaker
 from laconic.codes.rules import CustomCodeRules
+from laconic.codes.shared_pool import SharedPool
+from laconic.codes.sources import CursorSource, DurableSource, SharedSource, Source, SteppedSource
 from laconic.codes.store import CodeStore
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
@@ -20,7 +24,8 @@ from laconic.redirect.hosts import Hosts
 from laconic.redirect.lookup import Lookup
 from laconic.settings import Settings
 from laconic.storage.database import Database
-from laconic.storage.engines import open_database
+from laconic.storage.engines import open_database, open_shared_store
+from laconic.storage.shared import SharedStore
 from laconic.workspaces.api_keys import ApiKeys
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 from laconic.workspaces.store import WorkspaceStore
@@ -47,11 +52,14 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncIterator[Services]:
+async def open_services(settings: Settings, *, is_import: bool = False) -> AsyncIterator[Services]:
     """For a database that `migrate` has prepared."""
     async with AsyncExitStack() as stack:
         database = await open_database(settings.effective_database_url)
         stack.push_async_callback(database.close)
+        shared = open_shared_store(settings.redis_url)
+        if shared is not None:
+            stack.push_async_callback(shared.close)
         workspaces = WorkspaceStore(database)
         base_host = urlsplit(settings.base_url).hostname or "localhost"
         await workspaces.set_default_host(base_host)
@@ -63,7 +71,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             most_bytes=settings.cache_bytes,
             max_stale=settings.max_stale,
         )
-        codes = await _open_codes(settings, database)
+        works = await open_code_works(settings, database)
+        pool = open_shared_pool(settings, shared)
+        codes = _open_import_allocator(works) if is_import else _open_allocator(settings, works, pool)
         stack.push_async_callback(codes.close)
         targets = TargetRules(
             own_hosts={base_host, *names},
@@ -100,11 +110,46 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
 
 
-async def _open_codes(settings: Settings, database: Database) -> CodeAllocator:
+@dataclass(frozen=True, slots=True)
+class CodeWorks:
+    """What makes the codes of this region."""
+
+    store: CodeStore
+    maker: CodeMaker
+    cursor: Cursor
+
+
+async def open_code_works(settings: Settings, database: Database) -> CodeWorks:
     store = CodeStore(database)
-    permutation = Permutation(await store.permutation_secret(), settings.code_length)
+    secret = await store.permutation_secret()
+    prefix = dict(settings.region_prefixes).get(settings.region, "")
+    length = await store.claim_length(settings.region, prefix, settings.code_length)
+    maker = CodeMaker(secret, length, region=settings.region, prefix=prefix)
+    high_water = HighWater(settings.data_folder / f"codes-{settings.region}-{length}.high-water")
+    cursor = Cursor(store, maker, high_water)
+    await cursor.check()
+    return CodeWorks(store, maker, cursor)
 
-    async def lease(count: int) -> range:
-        return await store.lease(settings.region, settings.code_length, count)
 
-    return CodeAllocator(lease, permutation)
+def open_shared_pool(settings: Settings, shared: SharedStore | None) -> SharedPool | None:
+    return None if shared is None else SharedPool(shared, settings.region)
+
+
+def _open_allocator(settings: Settings, works: CodeWorks, pool: SharedPool | None) -> CodeAllocator:
+    """Memory, then Redis, then the table, then made on the fly."""
+    min_size = settings.kgs_pool_min_size
+    cursor = CursorSource(works.cursor.lease, works.maker)
+    sources: list[tuple[str, Source]] = [("cursor", cursor)]
+    if min_size:
+        sources.insert(
+            0, ("durable", DurableSource(works.store, works.cursor, works.maker, pool_min_size=min_size))
+        )
+    if min_size and pool is not None:
+        sources.insert(0, ("shared", SharedSource(pool, pool_min_size=min_size)))
+    return CodeAllocator(SteppedSource(sources), fresh=cursor)
+
+
+def _open_import_allocator(works: CodeWorks) -> CodeAllocator:
+    """Imports make their codes themselves: a million lines would empty the pool that single creates live on."""
+    cursor = CursorSource(works.cursor.lease, works.maker)
+    return CodeAllocator(SteppedSource([("cursor", cursor)]), fresh=cursor)

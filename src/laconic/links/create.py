@@ -125,7 +125,7 @@ class LinkCreator:
         return self._preparer.prepare(workspace_id, created_by, draft, code, self._preparer.now())
 
     async def _spare_codes(self, prepared: Prepared) -> Sequence[str]:
-        return [] if prepared.is_custom else await self._codes.take(_SPARE_CODES)
+        return [] if prepared.is_custom else await self._codes.replace(_SPARE_CODES)
 
     async def _create_for_reuse(self, prepared: Prepared) -> Created:
         ready = ReadyDraft(prepared, await self._spare_codes(prepared))

@@ -7,11 +7,15 @@ import structlog
 
 from laconic.clicks.ingest import Ingest
 from laconic.clicks.store import ClickStore
+from laconic.codes.pool import PoolFiller
 from laconic.errors import Unavailable
 from laconic.serve.children import Lifeline
 from laconic.settings import Settings
-from laconic.storage.engines import open_database
+from laconic.storage.database import Database
+from laconic.storage.engines import open_database, open_shared_store
+from laconic.upkeep.lease import Lease
 from laconic.upkeep.sweeps import Sweeps
+from laconic.wiring import open_code_works, open_shared_pool
 
 log = structlog.get_logger(__name__)
 
@@ -29,19 +33,53 @@ async def run_ingest(settings: Settings, lifeline: Lifeline) -> None:
 
 
 async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
-    """Once a second the engine's housekeeping; once a minute what has served its time is removed."""
+    """Once a second the engine's housekeeping; once a minute what has served its time is removed; codes are kept
+    ready all the time."""
     lifeline.watch()
     database = await open_database(settings.effective_database_url)
     sweeps = Sweeps(database)
     try:
         lifeline.ready()
+        filling = asyncio.create_task(_fill_pool(settings, database, lifeline.stopping))
         while not lifeline.stopping.is_set():
             try:
                 await database.tidy()
                 await sweeps.run_when_due()
+                if filling.done():
+                    filling.result()  # if it has failed for good, so does this process, to be started anew
             except Unavailable as error:
                 log.warning("upkeep could not reach the database", error=str(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(lifeline.stopping.wait(), 1)
+        await filling
     finally:
         await database.close()
+
+
+async def _fill_pool(settings: Settings, database: Database, stopping: asyncio.Event) -> None:
+    """One process of the deployment does it."""
+    works = None
+    while works is None and settings.kgs_pool_min_size and not stopping.is_set():
+        try:
+            works = await open_code_works(settings, database)
+        except Unavailable:
+            await asyncio.sleep(1)
+    if works is None:
+        return
+    shared = open_shared_store(settings.redis_url)
+    lease = Lease(database, f"codes {settings.region}")
+    filler = PoolFiller(
+        works.store,
+        works.cursor,
+        works.maker,
+        lease,
+        open_shared_pool(settings, shared),
+        min_size=settings.kgs_pool_min_size,
+        batch_size=settings.kgs_batch_size,
+    )
+    try:
+        await filler.run(stopping)
+    finally:
+        await lease.release()
+        if shared is not None:
+            await shared.close()
