@@ -5,14 +5,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from laconic.codes.allocations import Allocations
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.cursor import Cursor
 from laconic.codes.high_water import HighWater
 from laconic.codes.maker import CodeMaker
+from laconic.codes.pool import JobLease, PoolFiller
 from laconic.codes.rules import CustomCodeRules
 from laconic.codes.shared_pool import SharedPool
 from laconic.codes.sources import CursorSource, DurableSource, SharedSource, Source, SteppedSource
 from laconic.codes.store import CodeStore
+from laconic.codes.watch import PoolWatch
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
 from laconic.links.create import LinkCreator
@@ -32,6 +35,15 @@ from laconic.workspaces.store import WorkspaceStore
 
 
 @dataclass(frozen=True, slots=True)
+class CodeWorks:
+    """What makes the codes of this region."""
+
+    store: CodeStore
+    maker: CodeMaker
+    cursor: Cursor
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """What a web worker or a command works with."""
 
@@ -39,7 +51,11 @@ class Services:
     database: Database
     cache: RedirectCache
     hosts: Hosts
+    shared: SharedStore | None
+    works: CodeWorks
     codes: CodeAllocator
+    allocations: Allocations
+    pool: PoolWatch
     custom_codes: CustomCodeRules
     targets: TargetRules
     links: LinkStore
@@ -52,8 +68,12 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, *, is_import: bool = False) -> AsyncIterator[Services]:
-    """For a database that `migrate` has prepared."""
+async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIterator[Services]:
+    """For a database that `migrate` has prepared. `pooled`: new links take their codes from the pool.
+
+    Imports and commands make theirs themselves: a million lines would empty the pool that single creates live on,
+    and a command would take a block for one link.
+    """
     async with AsyncExitStack() as stack:
         database = await open_database(settings.effective_database_url)
         stack.push_async_callback(database.close)
@@ -72,9 +92,12 @@ async def open_services(settings: Settings, *, is_import: bool = False) -> Async
             max_stale=settings.max_stale,
         )
         works = await open_code_works(settings, database)
-        pool = open_shared_pool(settings, shared)
-        codes = _open_import_allocator(works) if is_import else _open_allocator(settings, works, pool)
+        codes = _open_allocator(works, shared, settings.kgs_pool_min_size if pooled else 0)
         stack.push_async_callback(codes.close)
+        allocations = Allocations(
+            works.store, works.cursor, works.maker, pool_min_size=settings.kgs_pool_min_size
+        )
+        watch = PoolWatch(works.store, works.maker, codes, shared, min_size=settings.kgs_pool_min_size)
         targets = TargetRules(
             own_hosts={base_host, *names},
             max_length=settings.max_url_length,
@@ -88,6 +111,7 @@ async def open_services(settings: Settings, *, is_import: bool = False) -> Async
             custom_codes,
             domain_id=DEFAULT_DOMAIN_ID,
             redirect_status=settings.redirect_status,
+            allocations=allocations,
             cache=cache,
         )
         stack.push_async_callback(creator.close)
@@ -97,7 +121,11 @@ async def open_services(settings: Settings, *, is_import: bool = False) -> Async
             database=database,
             cache=cache,
             hosts=hosts,
+            shared=shared,
+            works=works,
             codes=codes,
+            allocations=allocations,
+            pool=watch,
             custom_codes=custom_codes,
             targets=targets,
             links=links,
@@ -108,15 +136,6 @@ async def open_services(settings: Settings, *, is_import: bool = False) -> Async
             workspaces=workspaces,
             api_keys=ApiKeys(workspaces),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class CodeWorks:
-    """What makes the codes of this region."""
-
-    store: CodeStore
-    maker: CodeMaker
-    cursor: Cursor
 
 
 async def open_code_works(settings: Settings, database: Database) -> CodeWorks:
@@ -131,25 +150,28 @@ async def open_code_works(settings: Settings, database: Database) -> CodeWorks:
     return CodeWorks(store, maker, cursor)
 
 
-def open_shared_pool(settings: Settings, shared: SharedStore | None) -> SharedPool | None:
-    return None if shared is None else SharedPool(shared, settings.region)
-
-
-def _open_allocator(settings: Settings, works: CodeWorks, pool: SharedPool | None) -> CodeAllocator:
+def _open_allocator(works: CodeWorks, shared: SharedStore | None, pool_min_size: int) -> CodeAllocator:
     """Memory, then Redis, then the table, then made on the fly."""
-    min_size = settings.kgs_pool_min_size
     cursor = CursorSource(works.cursor.lease, works.maker)
     sources: list[tuple[str, Source]] = [("cursor", cursor)]
-    if min_size:
-        sources.insert(
-            0, ("durable", DurableSource(works.store, works.cursor, works.maker, pool_min_size=min_size))
-        )
-    if min_size and pool is not None:
-        sources.insert(0, ("shared", SharedSource(pool, pool_min_size=min_size)))
+    if pool_min_size:
+        durable = DurableSource(works.store, works.cursor, works.maker, pool_min_size=pool_min_size)
+        sources.insert(0, ("durable", durable))
+    if pool_min_size and shared is not None:
+        pool = SharedPool(shared, works.maker.region)
+        sources.insert(0, ("shared", SharedSource(pool, pool_min_size=pool_min_size)))
     return CodeAllocator(SteppedSource(sources), fresh=cursor)
 
 
-def _open_import_allocator(works: CodeWorks) -> CodeAllocator:
-    """Imports make their codes themselves: a million lines would empty the pool that single creates live on."""
-    cursor = CursorSource(works.cursor.lease, works.maker)
-    return CodeAllocator(SteppedSource([("cursor", cursor)]), fresh=cursor)
+def open_filler(
+    settings: Settings, works: CodeWorks, lease: JobLease, shared: SharedStore | None
+) -> PoolFiller:
+    return PoolFiller(
+        works.store,
+        works.cursor,
+        works.maker,
+        lease,
+        SharedPool(shared, works.maker.region) if shared is not None else None,
+        min_size=settings.kgs_pool_min_size,
+        batch_size=settings.kgs_batch_size,
+    )

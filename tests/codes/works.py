@@ -81,7 +81,7 @@ class Works:
     async def fill(self) -> PoolFiller:
         """Until the filler finds nothing to do."""
         filler = self.filler()
-        await rest(filler)
+        await filler.run_to_rest()
         return filler
 
     async def unused(self) -> int:
@@ -96,9 +96,3 @@ class Works:
         )
         assert row is not None
         return int(row[0])
-
-
-async def rest(filler: PoolFiller) -> None:
-    """Lets it work until it has nothing to do."""
-    while not await filler.step():
-        pass

@@ -8,6 +8,7 @@ import click
 
 from laconic import __version__
 from laconic.cli.call import shared_options
+from laconic.cli.codes import codes
 from laconic.cli.database import db
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
@@ -40,7 +41,7 @@ def laconic() -> None:
     """
 
 
-for _command in (serve, shorten, expand, list_links, edit, delete, key, db):
+for _command in (serve, shorten, expand, list_links, edit, delete, key, codes, db):
     laconic.add_command(_command)
 
 

@@ -24,6 +24,11 @@ class CodeMaker:
         self.permutation = Permutation(key, self._tail)
         self.size = self.permutation.size
 
+    @property
+    def job(self) -> str:
+        """The lease under which one process keeps codes ready."""
+        return f"codes {self.region}"
+
     def make(self, counters: Iterable[int]) -> list[str]:
         """The codes of these counters, in their order, without those that nobody wants."""
         prefix, tail = self.prefix, self._tail

@@ -36,6 +36,7 @@ _MAKE_AT_A_TIME = 256
 _SWEEP_ROWS = 5_000
 # Fewer than this share of the pool are not worth a trip to Redis.
 _MOVE_SHARE = 50
+_UNWANTED_SHARE = 16
 
 LOW_SHARE = 0.5
 CRITICAL_SHARE = 0.1
@@ -94,6 +95,11 @@ class PoolFiller:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), pause)
 
+    async def run_to_rest(self) -> None:
+        """Until there is nothing to do, or another does it."""
+        while not await self.step():
+            pass
+
     async def step(self) -> float:
         """At most one batch of work; gives the seconds to wait before the next."""
         if not await self._lease.hold():
@@ -107,20 +113,23 @@ class PoolFiller:
         shared_size = await self._shared.size() if self._shared else None
         if shared_size is not None:
             await self._move(state.unused, shared_size)
-        missing = self._missing(state.unused + (shared_size or 0))
-        if missing:
-            await self.fill(min(missing, self._batch_size))
+        wanted = self._wanted(state.unused + (shared_size or 0))
+        if wanted:
+            await self.fill(min(wanted, self._batch_size))
             return 0.0
         return _LOOK_SECONDS
 
-    def _missing(self, ready: int) -> int:
+    def _wanted(self, ready: int) -> int:
+        """How many counters to make codes of now."""
         missing = self._min_size - ready
         moment = clock.monotonic()
         if missing <= 0 or (ready >= LOW_SHARE * self._min_size and moment < self._top_up_at):
             return 0
-        if missing <= self._batch_size:
+        # About one in twenty becomes a code that nobody wants.
+        wanted = missing + missing // _UNWANTED_SHARE + 1
+        if wanted <= self._batch_size:
             self._top_up_at = moment + _TOP_UP_SECONDS
-        return missing
+        return wanted
 
     async def _move(self, unused: int, shared_size: int) -> None:
         """Half of the pool stands in Redis, when there is one; the other half is there if Redis is lost."""

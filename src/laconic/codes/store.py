@@ -1,7 +1,7 @@
 """The SQL of codes: the range cursor, the durable pool and the secret of the permutation."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from laconic.clock import now
@@ -44,6 +44,7 @@ class RangeState:
 class CodeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.statements: Statements = database
 
     async def permutation_secret(self) -> bytes:
         """Made at first start, whoever comes first; the same for every process of the installation."""
@@ -115,11 +116,8 @@ class CodeStore:
         """For an operator who knows of a restore that nothing else can notice; gives the new place."""
 
         async def work(statements: Statements) -> int:
-            row = await statements.fetch_one(
-                "UPDATE kgs_range SET next = next WHERE region = $1 AND code_length = $2 RETURNING next",
-                region,
-                code_length,
-            )
+            lock = "UPDATE kgs_range SET next = next WHERE region = $1 AND code_length = $2 RETURNING next"
+            row = await statements.fetch_one(lock, region, code_length)
             landing = (int(row[0]) if row else 0) + JUMP
             await _jump(statements, region, code_length, landing, JUMP)
             return landing
@@ -242,6 +240,56 @@ class CodeStore:
             raise Unavailable("The pool of codes is from before a failover or a restore.")
         return codes
 
+    # Codes that programs have taken ahead
+
+    async def insert_reserved(self, region: str, codes: Sequence[str], holder: str) -> None:
+        """Codes that were made for this holder and have never been in the pool."""
+        moment = now()
+        await self._database.insert_many(
+            "kgs_keys",
+            ("short_code", "region", "status", "created_at", "allocated_at", "allocated_to_service"),
+            [(code, region, "reserved", moment, moment, holder) for code in codes],
+        )
+
+    async def give_back(self, region: str, code_length: int, holder: str, codes: Sequence[str]) -> int:
+        """Reserved codes of this holder become unused again; gives how many."""
+
+        async def work(statements: Statements) -> int:
+            returned = 0
+            for some in _slices(codes):
+                returned += await statements.execute(
+                    "UPDATE kgs_keys SET status = 'unused', allocated_at = NULL, allocated_to_service = NULL"
+                    " WHERE region = $1 AND allocated_to_service = $2 AND status = 'reserved'"
+                    f" AND short_code IN ({_marks(3, len(some))})",
+                    region,
+                    holder,
+                    *some,
+                )
+            await statements.execute(
+                "UPDATE kgs_range SET pooled = pooled + $3 WHERE region = $1 AND code_length = $2",
+                region,
+                code_length,
+                returned,
+            )
+            return returned
+
+        return await self._database.transaction(work)
+
+    async def holders(self, codes: Sequence[str]) -> dict[str, str]:
+        """Those of the codes that programs have, and whose they are. Blocks of workers are not meant."""
+        found: dict[str, str] = {}
+        for some in _slices(codes):
+            rows = await self._database.fetch_all(
+                "SELECT short_code, allocated_to_service FROM kgs_keys WHERE status = 'reserved'"
+                f" AND allocated_to_service NOT LIKE $1 AND short_code IN ({_marks(2, len(some))})",
+                "worker:%",
+                *some,
+            )
+            found.update((row[0], row[1]) for row in rows)
+        return found
+
+    # Looking after the pool
+
     async def renew_pool(self, region: str, code_length: int, limit: int, fence: Fence) -> bool:
         """One bounded step of discarding a pool from before a failover or restore, or of another code length.
 
@@ -279,6 +327,26 @@ class CodeStore:
 
         return await self._database.transaction(work)
 
+    async def unused_page(self, region: str, after: str, limit: int) -> list[str]:
+        """Unused codes in their order, for whoever checks them."""
+        rows = await self._database.fetch_all(
+            "SELECT short_code FROM kgs_keys WHERE region = $1 AND status = 'unused' AND short_code > $2"
+            " ORDER BY short_code LIMIT $3",
+            region,
+            after,
+            limit,
+        )
+        return [row[0] for row in rows]
+
+    async def unused_in_use(self, region: str) -> int:
+        """Unused codes that a link has: only a custom code can have come first."""
+        row = await self._database.fetch_one(
+            "SELECT count(*) FROM kgs_keys JOIN short_link ON short_link.short_code = kgs_keys.short_code"
+            " WHERE kgs_keys.region = $1 AND kgs_keys.status = 'unused'",
+            region,
+        )
+        return int(row[0]) if row else 0
+
     async def drop_finished(self, limit: int, *, blocks_before: int, keys_before: int) -> int:
         """Removes rows that have served: used ones, blocks of workers that have died, keys nobody came for."""
         return await self._database.execute(
@@ -290,6 +358,25 @@ class CodeStore:
             "worker:%",
             limit,
         )
+
+
+async def mark_used(statements: Statements, holder: str, code: str, link_id: int) -> None:
+    """In the transaction that makes the link, or after it."""
+    await statements.execute(
+        "UPDATE kgs_keys SET status = 'used', allocated_to_url_id = $3"
+        " WHERE short_code = $1 AND allocated_to_service = $2 AND status = 'reserved'",
+        code,
+        holder,
+        link_id,
+    )
+
+
+def _slices(codes: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
+    return (codes[start : start + size] for start in range(0, len(codes), size))
+
+
+def _marks(first: int, count: int) -> str:
+    return ", ".join(f"${number}" for number in range(first, first + count))
 
 
 def _meet(row: Row, region: str, prefix: str, length: int) -> bool:

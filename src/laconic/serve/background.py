@@ -7,7 +7,6 @@ import structlog
 
 from laconic.clicks.ingest import Ingest
 from laconic.clicks.store import ClickStore
-from laconic.codes.pool import PoolFiller
 from laconic.errors import Unavailable
 from laconic.serve.children import Lifeline
 from laconic.settings import Settings
@@ -15,7 +14,7 @@ from laconic.storage.database import Database
 from laconic.storage.engines import open_database, open_shared_store
 from laconic.upkeep.lease import Lease
 from laconic.upkeep.sweeps import Sweeps
-from laconic.wiring import open_code_works, open_shared_pool
+from laconic.wiring import open_code_works, open_filler
 
 log = structlog.get_logger(__name__)
 
@@ -67,16 +66,8 @@ async def _fill_pool(settings: Settings, database: Database, stopping: asyncio.E
     if works is None:
         return
     shared = open_shared_store(settings.redis_url)
-    lease = Lease(database, f"codes {settings.region}")
-    filler = PoolFiller(
-        works.store,
-        works.cursor,
-        works.maker,
-        lease,
-        open_shared_pool(settings, shared),
-        min_size=settings.kgs_pool_min_size,
-        batch_size=settings.kgs_batch_size,
-    )
+    lease = Lease(database, works.maker.job)
+    filler = open_filler(settings, works, lease, shared)
     try:
         await filler.run(stopping)
     finally:

@@ -95,6 +95,7 @@ async def _answer(
         asyncio.create_task(services.database.follow_changes(services.cache)),
         asyncio.create_task(_turn_seconds(lane, server)),
         asyncio.create_task(_sync(journal)),
+        asyncio.create_task(services.pool.run()),
         asyncio.create_task(_stop(lifeline.stopping, app, server)),
     ]
     for task in tasks:

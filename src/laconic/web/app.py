@@ -18,6 +18,7 @@ from laconic.redirect.forwarded import TrustedProxies
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bulk import BulkRoutes
 from laconic.web.api.imports import Imports, LocalImports
+from laconic.web.api.kgs import KgsRoutes
 from laconic.web.api.links import LinkRoutes
 from laconic.web.api.problems import (
     INTERNAL,
@@ -51,7 +52,7 @@ class App:
 
     def __init__(self, services: Services, journal: Journal, imports: Imports | None = None) -> None:
         settings = services.settings
-        gate = Gate(settings, services.workspaces, services.api_keys)
+        gate = Gate(settings, services.workspaces, services.api_keys, services.pool)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         bulk = BulkRoutes(gate, imports or LocalImports(services))
         self.health = HealthRoutes(services)
@@ -113,6 +114,7 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     )
     routes: list[Routes] = [
         *shared,
+        KgsRoutes(services, gate),
         QrRoutes(services, gate, painter),
         HomeRoutes(services, gate, painter),
         DocsRoutes(app),

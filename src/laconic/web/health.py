@@ -43,10 +43,21 @@ class HealthRoutes:
             "ingest_lag_seconds": 0,
         }
         if error is None:
-            document["kgs_pool_size"] = len(self._services.codes)
+            document["kgs_pool_size"] = await self._pool_size()
             return json_response(document)
         document["error"] = error
         return json_response(document, 503, {"retry-after": "1"})
+
+    async def _pool_size(self) -> int:
+        """Codes that are ready for any worker; where no pool is kept, those that this one holds."""
+        pool = self._services.pool
+        if pool.minimum == 0:
+            return len(self._services.codes)
+        try:
+            await pool.look()
+        except LaconicError:
+            pass
+        return pool.ready
 
     async def _database_error(self) -> str | None:
         try:

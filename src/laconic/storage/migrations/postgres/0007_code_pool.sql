@@ -1,4 +1,4 @@
--- Makes the durable pool of codes work: its counts, regions and recovery. Previous release can run beside it.
+-- Makes the durable pool of codes work: its counts, regions and recovery. Previous release beside it: yes.
 
 -- Counts instead of count(*): a pool of ten million codes must not be counted every second.
 ALTER TABLE kgs_range

@@ -1,4 +1,4 @@
--- Makes the durable pool of codes work: its counts, regions and recovery. Previous release can run beside it.
+-- Makes the durable pool of codes work: its counts, regions and recovery. Previous release beside it: yes.
 
 -- First character of the codes; empty: the region has all codes of this length.
 ALTER TABLE kgs_range ADD COLUMN prefix TEXT NOT NULL DEFAULT '';
