@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bench.report import Report
 from bench.run import Run
-from bench.scenarios import bulk, cold, create, hit, memory, quiet, start
+from bench.scenarios import bulk, codes, cold, create, hit, memory, quiet, start
 
 Scenario = Callable[[Run], Report]
 
@@ -12,6 +12,7 @@ SCENARIOS: dict[str, Scenario] = {
     "hit": hit.measure,
     "create": create.measure,
     "bulk": bulk.measure,
+    "codes": codes.measure,
     "cold": cold.measure,
     "memory": memory.measure,
     "quiet": quiet.measure,

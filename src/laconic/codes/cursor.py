@@ -1,15 +1,15 @@
 """The range cursor: counters for this caller alone, whatever became of the database meanwhile."""
 
 import asyncio
-
-import structlog
+import logging
 
 from laconic.codes.high_water import HighWater
 from laconic.codes.maker import CodeMaker
 from laconic.codes.store import CodeStore
 from laconic.errors import Unavailable
 
-log = structlog.get_logger(__name__)
+# The plain logger: commands load this room too, and structlog would double their start.
+log = logging.getLogger(__name__)
 
 
 class Cursor:
@@ -34,9 +34,9 @@ class Cursor:
         if leased.has_jumped:
             self.jumps += 1
             log.warning(
-                "the database has been restored or has failed over: codes go on far ahead, the pool is made anew",
-                region=self._maker.region,
-                counter=leased.counters.start,
+                "the database of region %s has been restored or has failed over: codes go on at counter %d",
+                self._maker.region,
+                leased.counters.start,
             )
         if leased.counters.stop > self._maker.size:
             raise Unavailable(
@@ -46,5 +46,5 @@ class Cursor:
             await asyncio.to_thread(self._high_water.raise_to, leased.counters.stop)
         except OSError as error:
             # A full disk must not stop creates; what is lost is a witness.
-            log.warning("the high-water mark of the codes cannot be written", error=str(error))
+            log.warning("the high-water mark of the codes cannot be written: %s", error)
         return leased.counters

@@ -6,10 +6,9 @@ stopped, and wakes when another has long taken over, adds nothing.
 
 import asyncio
 import contextlib
+import logging
 import secrets
 from typing import Protocol
-
-import structlog
 
 from laconic import clock
 from laconic.clock import DAY, HOUR
@@ -21,7 +20,8 @@ from laconic.codes.store import CodeStore
 from laconic.errors import LeaseLost, Unavailable
 from laconic.storage.database import Statements
 
-log = structlog.get_logger(__name__)
+# The plain logger: commands load this room too, and structlog would double their start.
+log = logging.getLogger(__name__)
 
 # The pool is looked at this often, which costs one row; below the low-water mark it is filled at once, and topped up
 # every few seconds otherwise.
@@ -90,7 +90,7 @@ class PoolFiller:
                 log.warning("another process fills the pool of codes by now")
                 pause = _IDLE_SECONDS
             except Unavailable as error:
-                log.warning("the pool of codes could not be filled", error=str(error))
+                log.warning("the pool of codes could not be filled: %s", error)
                 pause = _IDLE_SECONDS
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), pause)

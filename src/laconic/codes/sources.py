@@ -3,6 +3,7 @@
 Each step down is counted and logged once; every block begins at the top again, so going back up is automatic.
 """
 
+import logging
 import os
 import random
 import secrets
@@ -11,8 +12,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-import structlog
-
 from laconic.codes.cursor import Cursor
 from laconic.codes.maker import CodeMaker
 from laconic.codes.pool import random_pivot
@@ -20,7 +19,8 @@ from laconic.codes.shared_pool import SharedPool
 from laconic.codes.store import CodeStore
 from laconic.errors import Unavailable
 
-log = structlog.get_logger(__name__)
+# The plain logger: commands load this room too, and structlog would double their start.
+log = logging.getLogger(__name__)
 
 Lease = Callable[[int], Awaitable[range]]
 
@@ -193,12 +193,7 @@ class SteppedSource:
     def _note(self, level: int, reason: str) -> None:
         if level > self._level:
             self.steps_down += 1
-            log.warning(
-                "codes come from further down",
-                source=self._sources[level][0],
-                instead_of=self.level,
-                reason=reason,
-            )
+            log.warning("codes come from %s instead of %s: %s", self._sources[level][0], self.level, reason)
         elif level < self._level:
-            log.info("codes come from further up again", source=self._sources[level][0])
+            log.info("codes come from %s again", self._sources[level][0])
         self._level = level
