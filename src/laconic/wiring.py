@@ -5,7 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from laconic.codes.allocations import Allocations
+from laconic.codes.ahead.allocations import Allocations
+from laconic.codes.ahead.store import AheadStore
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.cursor import Cursor
 from laconic.codes.high_water import HighWater
@@ -92,10 +93,16 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             max_stale=settings.max_stale,
         )
         works = await open_code_works(settings, database)
+        if pooled:
+            await works.cursor.check()
         codes = _open_allocator(works, shared, settings.kgs_pool_min_size if pooled else 0)
         stack.push_async_callback(codes.close)
         allocations = Allocations(
-            works.store, works.cursor, works.maker, pool_min_size=settings.kgs_pool_min_size
+            AheadStore(database),
+            works.store,
+            works.cursor,
+            works.maker,
+            pool_min_size=settings.kgs_pool_min_size,
         )
         watch = PoolWatch(works.store, works.maker, codes, shared, min_size=settings.kgs_pool_min_size)
         targets = TargetRules(
@@ -145,9 +152,7 @@ async def open_code_works(settings: Settings, database: Database) -> CodeWorks:
     length = await store.claim_length(settings.region, prefix, settings.code_length)
     maker = CodeMaker(secret, length, region=settings.region, prefix=prefix)
     high_water = HighWater(settings.data_folder / f"codes-{settings.region}-{length}.high-water")
-    cursor = Cursor(store, maker, high_water)
-    await cursor.check()
-    return CodeWorks(store, maker, cursor)
+    return CodeWorks(store, maker, Cursor(store, maker, high_water))
 
 
 def _open_allocator(works: CodeWorks, shared: SharedStore | None, pool_min_size: int) -> CodeAllocator:

@@ -6,6 +6,7 @@ processes are burnt, not reclaimed: a thousand of 3.5 * 10^12 cost nothing.
 
 import asyncio
 from collections import deque
+from collections.abc import Mapping
 
 from laconic.codes.sources import Block, ReadyBlock, Source, WorkerSource
 from laconic.errors import Unavailable
@@ -90,6 +91,11 @@ class CodeAllocator:
                 # It was asked for long before it was needed: what failed then may go well now.
                 pass
         return await self._source.fetch(self._block_size)
+
+    @property
+    def taken(self) -> Mapping[str, int]:
+        """Codes that this process was given since its start, by where they came from."""
+        return self._source.taken
 
     async def close(self) -> None:
         """What is left of the block is burnt."""

@@ -24,9 +24,9 @@ from laconic.storage.database import Statements
 log = logging.getLogger(__name__)
 
 # The pool is looked at this often, which costs one row; below the low-water mark it is filled at once, and topped up
-# every few seconds otherwise.
+# every second otherwise.
 _LOOK_SECONDS = 0.25
-_TOP_UP_SECONDS = 3.0
+_TOP_UP_SECONDS = 1.0
 _SWEEP_SECONDS = 10.0
 _IDLE_SECONDS = 2.0
 # Rows of one transaction: on SQLite creates wait for it, about 10 ms.
@@ -115,7 +115,8 @@ class PoolFiller:
             await self._move(state.unused, shared_size)
         wanted = self._wanted(state.unused + (shared_size or 0))
         if wanted:
-            await self.fill(min(wanted, self._batch_size))
+            is_low = state.unused + (shared_size or 0) < LOW_SHARE * self._min_size
+            await self.fill(min(wanted, self._batch_size), gently=not is_low)
             return 0.0
         return _LOOK_SECONDS
 
@@ -150,8 +151,11 @@ class PoolFiller:
             await self._shared.add(codes)
             moved += len(codes)
 
-    async def fill(self, count: int) -> int:
-        """Makes about `count` codes ready: those that nobody wants are left out. Gives how many."""
+    async def fill(self, count: int, *, gently: bool = False) -> int:
+        """Makes about `count` codes ready: those that nobody wants are left out. Gives how many.
+
+        `gently` leaves the database to others for half of the time: on SQLite creates wait for each transaction.
+        """
         jumps = self._cursor.jumps
         counters = await self._cursor.lease(count)
         if self._cursor.jumps > jumps:
@@ -162,8 +166,11 @@ class PoolFiller:
             ready += self._maker.make(counters[start : start + _MAKE_AT_A_TIME])
             await asyncio.sleep(0)
             if len(ready) >= _PUT_AT_A_TIME:
+                began = clock.monotonic()
                 made += await self._put(ready)
                 ready = []
+                if gently:
+                    await asyncio.sleep(clock.monotonic() - began)
         made += await self._put(ready)
         return made
 

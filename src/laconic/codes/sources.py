@@ -50,7 +50,9 @@ class Source(Protocol):
 
 
 class WorkerSource(Source, Protocol):
-    """What an allocator lives on."""
+    """What an allocator lives on. `taken` counts codes by where they came from."""
+
+    taken: Counter[str]
 
     async def distrust(self) -> None:
         """Codes of the last block were in use already."""
@@ -93,9 +95,12 @@ class CursorSource:
     def __init__(self, lease: Lease, maker: CodeMaker) -> None:
         self._lease = lease
         self._maker = maker
+        self.taken: Counter[str] = Counter()
 
     async def fetch(self, count: int) -> Block:
-        return CounterBlock(self._maker, await self._lease(count))
+        counters = await self._lease(count)
+        self.taken["cursor"] += len(counters)
+        return CounterBlock(self._maker, counters)
 
     async def distrust(self) -> None:
         """Counters are leased once: a code of theirs that is in use is a custom one."""

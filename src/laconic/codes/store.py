@@ -1,7 +1,7 @@
 """The SQL of codes: the range cursor, the durable pool and the secret of the permutation."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from laconic.clock import now
@@ -12,6 +12,7 @@ from laconic.storage.database import Database, Row, Statements
 # How far the cursor jumps when the database may have forgotten leases: a day's creates at 10,000 a second.
 JUMP = 1_000_000_000
 _LONGEST_CODE = 12
+_CLAIMS = "SELECT region, code_length, prefix FROM kgs_range"
 
 Fence = Callable[[Statements], Awaitable[None]]
 
@@ -44,7 +45,6 @@ class RangeState:
 class CodeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.statements: Statements = database
 
     async def permutation_secret(self) -> bytes:
         """Made at first start, whoever comes first; the same for every process of the installation."""
@@ -64,11 +64,15 @@ class CodeStore:
     async def claim_length(self, region: str, prefix: str, wanted: int) -> int:
         """The length of this region's codes: the one that is wanted, or the next longer one that nobody else's codes
         have. It is the region's from now on."""
+        rows = await self._database.fetch_all(_CLAIMS)
+        owned = [row[1] for row in rows if (row[0], row[2]) == (region, prefix) and row[1] >= wanted]
+        if owned:
+            return int(min(owned))
 
         async def work(statements: Statements) -> int:
             # Regions that start at the same time claim one after the other: this row is always there.
             await statements.execute("UPDATE secret SET value = value WHERE name = $1", "permutation")
-            rows = await statements.fetch_all("SELECT region, code_length, prefix FROM kgs_range")
+            rows = await statements.fetch_all(_CLAIMS)
             for length in range(wanted, _LONGEST_CODE + 1):
                 if any(_meet(row, region, prefix, length) for row in rows):
                     continue
@@ -240,54 +244,6 @@ class CodeStore:
             raise Unavailable("The pool of codes is from before a failover or a restore.")
         return codes
 
-    # Codes that programs have taken ahead
-
-    async def insert_reserved(self, region: str, codes: Sequence[str], holder: str) -> None:
-        """Codes that were made for this holder and have never been in the pool."""
-        moment = now()
-        await self._database.insert_many(
-            "kgs_keys",
-            ("short_code", "region", "status", "created_at", "allocated_at", "allocated_to_service"),
-            [(code, region, "reserved", moment, moment, holder) for code in codes],
-        )
-
-    async def give_back(self, region: str, code_length: int, holder: str, codes: Sequence[str]) -> int:
-        """Reserved codes of this holder become unused again; gives how many."""
-
-        async def work(statements: Statements) -> int:
-            returned = 0
-            for some in _slices(codes):
-                returned += await statements.execute(
-                    "UPDATE kgs_keys SET status = 'unused', allocated_at = NULL, allocated_to_service = NULL"
-                    " WHERE region = $1 AND allocated_to_service = $2 AND status = 'reserved'"
-                    f" AND short_code IN ({_marks(3, len(some))})",
-                    region,
-                    holder,
-                    *some,
-                )
-            await statements.execute(
-                "UPDATE kgs_range SET pooled = pooled + $3 WHERE region = $1 AND code_length = $2",
-                region,
-                code_length,
-                returned,
-            )
-            return returned
-
-        return await self._database.transaction(work)
-
-    async def holders(self, codes: Sequence[str]) -> dict[str, str]:
-        """Those of the codes that programs have, and whose they are. Blocks of workers are not meant."""
-        found: dict[str, str] = {}
-        for some in _slices(codes):
-            rows = await self._database.fetch_all(
-                "SELECT short_code, allocated_to_service FROM kgs_keys WHERE status = 'reserved'"
-                f" AND allocated_to_service NOT LIKE $1 AND short_code IN ({_marks(2, len(some))})",
-                "worker:%",
-                *some,
-            )
-            found.update((row[0], row[1]) for row in rows)
-        return found
-
     # Looking after the pool
 
     async def renew_pool(self, region: str, code_length: int, limit: int, fence: Fence) -> bool:
@@ -358,25 +314,6 @@ class CodeStore:
             "worker:%",
             limit,
         )
-
-
-async def mark_used(statements: Statements, holder: str, code: str, link_id: int) -> None:
-    """In the transaction that makes the link, or after it."""
-    await statements.execute(
-        "UPDATE kgs_keys SET status = 'used', allocated_to_url_id = $3"
-        " WHERE short_code = $1 AND allocated_to_service = $2 AND status = 'reserved'",
-        code,
-        holder,
-        link_id,
-    )
-
-
-def _slices(codes: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
-    return (codes[start : start + size] for start in range(0, len(codes), size))
-
-
-def _marks(first: int, count: int) -> str:
-    return ", ".join(f"${number}" for number in range(first, first + count))
 
 
 def _meet(row: Row, region: str, prefix: str, length: int) -> bool:

@@ -1,6 +1,8 @@
 """How full the pools are, how fast they are emptied, and whether that is a reason to slow creates down.
 
-Exposed as kgs_pool_size and kgs_pool_exhaustion_risk (minutes left at the current rate), by region.
+What stands behind the metrics, each with the label region: kgs_pool_size is `ready`, kgs_pool_min_size `minimum`,
+kgs_pool_exhaustion_risk `minutes_left()`, kgs_generation_rate_total `made`. They are of the whole deployment, read from
+the database, so every worker says the same. kgs_allocation_rate_total is each worker's own: `CodeAllocator.taken`.
 """
 
 import asyncio
@@ -107,6 +109,11 @@ class PoolWatch:
     def ready(self) -> int:
         """Codes that this region has ready in Redis and in the table, for any worker."""
         return self._own.ready if self._own else 0
+
+    @property
+    def made(self) -> int:
+        """Counters ever made into codes, since the first start."""
+        return self._own.state.next - self._own.state.skipped if self._own else 0
 
     @property
     def is_critical(self) -> bool:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import repeat
 
 from laconic import clock
-from laconic.codes.allocations import Allocations
+from laconic.codes.ahead.allocations import Allocations
+from laconic.codes.ahead.store import mark_used
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.rules import POSSIBLE_CODE, CustomCodeRules
-from laconic.codes.store import mark_used
 from laconic.errors import CodeTaken, LaconicError, Unavailable
 from laconic.links import store as statements_of
 from laconic.links.insert import Inserter, Outcome

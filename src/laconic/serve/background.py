@@ -61,6 +61,7 @@ async def _fill_pool(settings: Settings, database: Database, stopping: asyncio.E
     while works is None and settings.kgs_pool_min_size and not stopping.is_set():
         try:
             works = await open_code_works(settings, database)
+            await works.cursor.check()
         except Unavailable:
             await asyncio.sleep(1)
     if works is None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
+from laconic.codes.ahead.store import AheadStore
 from laconic.codes.cursor import Cursor
 from laconic.codes.maker import CodeMaker
 from laconic.codes.pool import random_pivot
-from laconic.codes.store import CodeStore, mark_used
+from laconic.codes.store import CodeStore
 from laconic.errors import Unavailable
 
 _MAKE_AT_A_TIME = 256
@@ -14,8 +15,17 @@ _MAKE_AT_A_TIME = 256
 class Allocations:
     """`holder` names the API key, or open mode."""
 
-    def __init__(self, store: CodeStore, cursor: Cursor, maker: CodeMaker, *, pool_min_size: int) -> None:
+    def __init__(
+        self,
+        store: AheadStore,
+        pool: CodeStore,
+        cursor: Cursor,
+        maker: CodeMaker,
+        *,
+        pool_min_size: int,
+    ) -> None:
         self._store = store
+        self._pool = pool
         self._cursor = cursor
         self._maker = maker
         self._pool_min_size = pool_min_size
@@ -33,7 +43,7 @@ class Allocations:
         if not self._pool_min_size:
             return []
         try:
-            return await self._store.reserve(
+            return await self._pool.reserve(
                 self._maker.region,
                 self._maker.length,
                 # The pool is there for links first.
@@ -64,6 +74,6 @@ class Allocations:
     async def mark_used(self, holder: str, code: str, link_id: int) -> None:
         """After the link's commit. Should it fail, the row goes some day all the same."""
         try:
-            await mark_used(self._store.statements, holder, code, link_id)
+            await self._store.mark_used(holder, code, link_id)
         except Unavailable:
             pass
