@@ -197,19 +197,23 @@ async def test_pool_of_another_database_is_not_touched(works: Works) -> None:
 
 
 async def test_worker_steps_down_and_up_again(works: Works, caplog: pytest.LogCaptureFixture) -> None:
-    """Empty pool: made on the fly. Filled pool: back, without being told. Each change counts once."""
+    """Empty pool: made on the fly. Filled pool: back, without being told. Each step down counts and is told once."""
+    caplog.set_level("WARNING", "laconic.codes")
     source = works.source()
     seen: Counter[str] = Counter()
-    for filled in (False, False, True, True, False, False):
+    for filled in (False, False, True, True, False, False, True):
         if filled:
             await works.fill()
         else:
             await works.database.execute("DELETE FROM kgs_keys")
         await source.fetch(10)
         seen[source.level] += 1
-    assert seen == {"cursor": 4, "durable": 2}
-    assert source.steps_down == 2
-    assert source.taken == {"cursor": 40, "durable": 20}
+    assert seen == {"cursor": 4, "durable": 3}
+    assert source.steps_down == 1
+    assert source.taken == {"cursor": 40, "durable": 30}
+    assert [record.getMessage() for record in caplog.records] == [
+        "codes come from cursor instead of durable: empty"
+    ]
 
 
 async def test_p2_allocators_and_fillers_at_once(works: Works) -> None:

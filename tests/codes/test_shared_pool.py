@@ -75,6 +75,7 @@ async def test_creates_go_on_without_redis(works: Works, redis_server: RedisServ
     """Killed: the table answers, and the filler keeps the whole pool there. Back: it is used again by itself."""
     await works.fill()
     source = works.source()
+    await source.fetch(100)
     redis_server.kill()
     for _ in range(3):
         assert len(await source.fetch(100)) == 100

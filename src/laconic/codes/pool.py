@@ -55,7 +55,7 @@ class JobLease(Protocol):
 
 
 class PoolFiller:
-    """Belongs to one loop. `made` and `steps` count since the start (kgs_generation_rate_total)."""
+    """Belongs to one loop. `made` and `dropped` count codes since the start."""
 
     def __init__(
         self,

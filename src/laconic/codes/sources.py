@@ -160,13 +160,13 @@ class SteppedSource:
 
     def __init__(self, sources: Sequence[tuple[str, Source]]) -> None:
         self._sources = sources
-        self._level = 0
+        self._level: int | None = None
         self.taken: Counter[str] = Counter()
         self.steps_down = 0
 
     async def distrust(self) -> None:
         """The codes of the last block were in use already: what the shared pool holds is old, and is thrown away."""
-        source = self._sources[self._level][1]
+        source = self._sources[self._level or 0][1]
         if isinstance(source, SharedSource):
             log.warning("the shared pool held codes that are in use; it is made anew")
             try:
@@ -177,7 +177,7 @@ class SteppedSource:
     @property
     def level(self) -> str:
         """Where the last block came from."""
-        return self._sources[self._level][0]
+        return self._sources[self._level or 0][0]
 
     async def fetch(self, count: int) -> Block:
         reason = "empty"
@@ -196,7 +196,10 @@ class SteppedSource:
         raise Unavailable("No codes are left.")
 
     def _note(self, level: int, reason: str) -> None:
-        if level > self._level:
+        if self._level is None:
+            # No step: at the first start there is no pool yet.
+            log.info("codes come from %s", self._sources[level][0])
+        elif level > self._level:
             self.steps_down += 1
             log.warning("codes come from %s instead of %s: %s", self._sources[level][0], self.level, reason)
         elif level < self._level:

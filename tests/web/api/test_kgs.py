@@ -132,6 +132,15 @@ async def test_what_is_not_needed_goes_back(site: Site) -> None:
     assert (await create(site, codes[1], other)).status_code == 201
 
 
+async def test_ten_thousand_there_and_back(site: Site) -> None:
+    """As many as one request may name."""
+    answer = await site.client.post("/api/v1/kgs/keys/bulk", json={"count": 10_000})
+    codes = answer.json()["short_codes"]
+    assert len(set(codes)) == 10_000
+    returned = await site.client.post("/api/v1/kgs/keys/return", json={"short_codes": codes})
+    assert returned.json() == {"returned": 10_000}
+
+
 @pytest.mark.parametrize("count", [0, 10_001, -1, "x", None])
 async def test_counts_that_cannot_be(site: Site, count: Any) -> None:
     """One to ten thousand."""

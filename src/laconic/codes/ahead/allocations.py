@@ -1,5 +1,6 @@
 """Codes that programs take ahead, to use them later as custom codes: theirs alone until used, returned or forgotten."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 from laconic.codes.ahead.store import AheadStore
@@ -60,6 +61,7 @@ class Allocations:
         codes: list[str] = []
         for start in range(0, count, _MAKE_AT_A_TIME):
             codes += self._maker.make(counters[start : start + _MAKE_AT_A_TIME])
+            await asyncio.sleep(0)  # redirects are answered by the same loop
         await self._store.insert_reserved(self._maker.region, codes, holder)
         return codes
 
