@@ -4,7 +4,20 @@ from collections.abc import Callable
 
 from bench.report import Report
 from bench.run import Run
-from bench.scenarios import agents, analytics, bulk, cold, create, hit, memory, quiet, reap, start, unknown
+from bench.scenarios import (
+    agents,
+    analytics,
+    bulk,
+    codes,
+    cold,
+    create,
+    hit,
+    memory,
+    quiet,
+    reap,
+    start,
+    unknown,
+)
 
 Scenario = Callable[[Run], Report]
 
@@ -12,6 +25,7 @@ SCENARIOS: dict[str, Scenario] = {
     "hit": hit.measure,
     "create": create.measure,
     "bulk": bulk.measure,
+    "codes": codes.measure,
     "cold": cold.measure,
     "memory": memory.measure,
     "quiet": quiet.measure,

@@ -123,6 +123,26 @@ def _code_pattern(value: str) -> str:
     return value
 
 
+_REGION = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+
+
+def _region(value: str) -> str:
+    if not _REGION.fullmatch(value):
+        raise ValueError("a name of at most 32 small letters, digits and hyphens, such as eu-west")
+    return value
+
+
+def _prefixes(value: str) -> tuple[tuple[str, str], ...]:
+    pairs = [part.strip().partition("=") for part in value.split(",") if part.strip()]
+    prefixes = {region.strip(): first.strip() for region, _, first in pairs}
+    is_shape = all(
+        _REGION.fullmatch(name) and re.fullmatch("[A-Za-z0-9]", prefixes[name]) for name in prefixes
+    )
+    if not is_shape or len(prefixes) < len(pairs) or len(set(prefixes.values())) < len(pairs):
+        raise ValueError("regions with a letter or digit each, no two the same, such as eu=A,us=B")
+    return tuple(prefixes.items())
+
+
 def _setting(default: Any, parse: Callable[[str], Any], help_text: str) -> Any:
     return field(default=default, metadata={"parse": parse, "help": help_text})
 
@@ -152,8 +172,10 @@ class Settings:
     trusted_proxies: tuple[str, ...] = _setting(
         (), _networks, "Proxies whose forwarded headers are believed."
     )
-    region: str = _setting("default", _text, "The region whose codes this installation makes.")
-    region_prefixes: str = _setting("", _text, "First characters of regions, such as eu=A,us=B.")
+    region: str = _setting("default", _region, "The region whose codes this installation makes.")
+    region_prefixes: tuple[tuple[str, str], ...] = _setting(
+        (), _prefixes, "First characters of regions, such as eu=A,us=B."
+    )
     code_length: int = _setting(7, _number(5, 8), "Characters of a generated code.")
     custom_code_pattern: str = _setting(
         "^[a-zA-Z0-9]{4,8}$", _code_pattern, "What a custom code must match; at most 20 of [a-zA-Z0-9_-]."
@@ -204,6 +226,10 @@ class Settings:
     @property
     def effective_database_url(self) -> str:
         return self.database_url or self.sqlite_default()
+
+    @property
+    def data_folder(self) -> Path:
+        return Path(self.data).resolve()
 
     @property
     def journal_folder(self) -> Path:

@@ -13,10 +13,18 @@ from laconic.clicks.events.store import EventStore
 from laconic.clicks.reports.report import Reports
 from laconic.clicks.reports.store import ReportStore
 from laconic.clock import HOUR
+from laconic.codes.ahead.allocations import Allocations
+from laconic.codes.ahead.store import AheadStore
 from laconic.codes.allocator import CodeAllocator
-from laconic.codes.permutation import Permutation
+from laconic.codes.cursor import Cursor
+from laconic.codes.high_water import HighWater
+from laconic.codes.maker import CodeMaker
+from laconic.codes.pool import JobLease, PoolFiller
 from laconic.codes.rules import CustomCodeRules
+from laconic.codes.shared_pool import SharedPool
+from laconic.codes.sources import CursorSource, DurableSource, SharedSource, Source, SteppedSource
 from laconic.codes.store import CodeStore
+from laconic.codes.watch import PoolWatch
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
 from laconic.links.create import LinkCreator
@@ -39,6 +47,15 @@ from laconic.workspaces.store import WorkspaceStore
 
 
 @dataclass(frozen=True, slots=True)
+class CodeWorks:
+    """What makes the codes of this region."""
+
+    store: CodeStore
+    maker: CodeMaker
+    cursor: Cursor
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """What a web worker or a command works with."""
 
@@ -47,7 +64,10 @@ class Services:
     shared_store: SharedStore | None
     cache: RedirectCache
     hosts: Hosts
+    works: CodeWorks
     codes: CodeAllocator
+    allocations: Allocations
+    pool: PoolWatch
     custom_codes: CustomCodeRules
     targets: TargetRules
     links: LinkStore
@@ -65,8 +85,12 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncIterator[Services]:
-    """For a database that `migrate` has prepared."""
+async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIterator[Services]:
+    """For a database that `migrate` has prepared. `pooled`: new links take their codes from the pool.
+
+    Imports and commands make theirs themselves: a million lines would empty the pool that single creates live on,
+    and a command would take a block for one link.
+    """
     async with AsyncExitStack() as stack:
         database = await open_database(settings.effective_database_url)
         stack.push_async_callback(database.close)
@@ -78,18 +102,29 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         shared_store = open_shared_store(settings.redis_url)
         if shared_store is not None:
             stack.push_async_callback(shared_store.close)
-        shared = await _open_shared_tier(settings, database, shared_store)
-        if shared is not None:
-            stack.push_async_callback(shared.close)
+        shared_tier = await _open_shared_tier(settings, database, shared_store)
+        if shared_tier is not None:
+            stack.push_async_callback(shared_tier.close)
         cache = RedirectCache(
             Lookup(database),
-            shared=shared,
+            shared=shared_tier,
             most_entries=settings.cache_entries,
             most_bytes=settings.cache_bytes,
             max_stale=settings.max_stale,
         )
-        codes = await _open_codes(settings, database)
+        works = await open_code_works(settings, database)
+        if pooled:
+            await works.cursor.check()
+        codes = _open_allocator(works, shared_store, settings.kgs_pool_min_size if pooled else 0)
         stack.push_async_callback(codes.close)
+        allocations = Allocations(
+            AheadStore(database),
+            works.store,
+            works.cursor,
+            works.maker,
+            pool_min_size=settings.kgs_pool_min_size,
+        )
+        watch = PoolWatch(works.store, works.maker, codes, shared_store, min_size=settings.kgs_pool_min_size)
         targets = TargetRules(
             own_hosts={base_host, *names},
             max_length=settings.max_url_length,
@@ -103,6 +138,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             custom_codes,
             domain_id=DEFAULT_DOMAIN_ID,
             redirect_status=settings.redirect_status,
+            allocations=allocations,
             cache=cache,
         )
         stack.push_async_callback(creator.close)
@@ -116,7 +152,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             shared_store=shared_store,
             cache=cache,
             hosts=hosts,
+            works=works,
             codes=codes,
+            allocations=allocations,
+            pool=watch,
             custom_codes=custom_codes,
             targets=targets,
             links=links,
@@ -162,11 +201,38 @@ async def _open_shared_tier(
     return SharedTier(store, installation, ttl=settings.url_cache_ttl)
 
 
-async def _open_codes(settings: Settings, database: Database) -> CodeAllocator:
+async def open_code_works(settings: Settings, database: Database) -> CodeWorks:
     store = CodeStore(database)
-    permutation = Permutation(await store.permutation_secret(), settings.code_length)
+    secret = await store.permutation_secret()
+    prefix = dict(settings.region_prefixes).get(settings.region, "")
+    length = await store.claim_length(settings.region, prefix, settings.code_length)
+    maker = CodeMaker(secret, length, region=settings.region, prefix=prefix)
+    high_water = HighWater(settings.data_folder / f"codes-{settings.region}-{length}.high-water")
+    return CodeWorks(store, maker, Cursor(store, maker, high_water))
 
-    async def lease(count: int) -> range:
-        return await store.lease(settings.region, settings.code_length, count)
 
-    return CodeAllocator(lease, permutation)
+def _open_allocator(works: CodeWorks, shared: SharedStore | None, pool_min_size: int) -> CodeAllocator:
+    """Memory, then Redis, then the table, then made on the fly."""
+    cursor = CursorSource(works.cursor.lease, works.maker)
+    sources: list[tuple[str, Source]] = [("cursor", cursor)]
+    if pool_min_size:
+        durable = DurableSource(works.store, works.cursor, works.maker, pool_min_size=pool_min_size)
+        sources.insert(0, ("durable", durable))
+    if pool_min_size and shared is not None:
+        pool = SharedPool(shared, works.maker.region)
+        sources.insert(0, ("shared", SharedSource(pool, pool_min_size=pool_min_size)))
+    return CodeAllocator(SteppedSource(sources), fresh=cursor)
+
+
+def open_filler(
+    settings: Settings, works: CodeWorks, lease: JobLease, shared: SharedStore | None
+) -> PoolFiller:
+    return PoolFiller(
+        works.store,
+        works.cursor,
+        works.maker,
+        lease,
+        SharedPool(shared, works.maker.region) if shared is not None else None,
+        min_size=settings.kgs_pool_min_size,
+        batch_size=settings.kgs_batch_size,
+    )

@@ -33,7 +33,9 @@ class LaconicServer:
 
     def __init__(self, folder: Path, database_url: str = "", *, workers: int = 1, **options: str) -> None:
         self.folder = folder
-        self.options = options | ({"database_url": database_url} if database_url else {})
+        # The default pool takes two seconds of a processor to fill, which few tests are about.
+        self.options = {"kgs_pool_min_size": "2000", **options}
+        self.options |= {"database_url": database_url} if database_url else {}
         self._workers = workers
         self._process: subprocess.Popen[str] | None = None
         self._log = folder / "server.log"

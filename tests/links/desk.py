@@ -5,8 +5,10 @@ from typing import Any
 
 from laconic.clock import now
 from laconic.codes.allocator import CodeAllocator
-from laconic.codes.permutation import Permutation
+from laconic.codes.cursor import Cursor
+from laconic.codes.maker import CodeMaker
 from laconic.codes.rules import CustomCodeRules
+from laconic.codes.sources import CursorSource
 from laconic.codes.store import CodeStore
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
@@ -45,11 +47,8 @@ class Desk:
     async def open(cls, database: Database, clock: Clock | None = None) -> "Desk":
         clock = clock or Clock()
         code_store = CodeStore(database)
-
-        async def lease(count: int) -> range:
-            return await code_store.lease("default", 7, count)
-
-        codes = CodeAllocator(lease, Permutation(await code_store.permutation_secret(), 7))
+        maker = CodeMaker(await code_store.permutation_secret(), 7)
+        codes = CodeAllocator(CursorSource(Cursor(code_store, maker).lease, maker))
         targets = TargetRules(own_hosts={"localhost"})
         rules = CustomCodeRules("^[a-zA-Z0-9]{4,8}$")
         store = LinkStore(database)

@@ -42,7 +42,7 @@ class Call:
 
         async def run() -> T:
             await migrate(settings.effective_database_url)
-            async with open_services(settings) as services:
+            async with open_services(settings, pooled=False) as services:
                 return await work(services)
 
         return asyncio.run(run())

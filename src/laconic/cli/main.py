@@ -9,6 +9,7 @@ import click
 from laconic import __version__
 from laconic.cli.call import shared_options
 from laconic.cli.clicks import clicks
+from laconic.cli.codes import codes
 from laconic.cli.database import db
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
@@ -43,7 +44,7 @@ def laconic() -> None:
     """
 
 
-for _command in (serve, shorten, expand, list_links, edit, delete, stats, clicks, key, db, reap):
+for _command in (serve, shorten, expand, list_links, edit, delete, stats, clicks, key, codes, db, reap):
     laconic.add_command(_command)
 
 

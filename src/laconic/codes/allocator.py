@@ -1,35 +1,38 @@
-"""Codes for new links, out of a block that this process has leased.
+"""Codes for new links, out of a block that this process holds.
 
-A create takes its code from memory. The next block is leased before the last one is used up; blocks of dead
+A create takes its code from memory. The next block is fetched before the last one is used up; blocks of dead
 processes are burnt, not reclaimed: a thousand of 3.5 * 10^12 cost nothing.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 
-from laconic.codes.alphabet import encode
-from laconic.codes.permutation import Permutation
-from laconic.codes.rules import is_reserved
+from laconic.codes.sources import Block, ReadyBlock, Source, WorkerSource
 from laconic.errors import Unavailable
-
-Lease = Callable[[int], Awaitable[range]]
 
 _FIRST_BLOCK = 1_000
 _LARGEST_BLOCK = 64_000
 # Many codes are made together more cheaply than one by one; this many take the loop about a third of a millisecond.
 _AT_A_TIME = 128
+# Of one block: no accident.
+_MOST_REFUSED = 5
 
 
 class CodeAllocator:
     """Hands out codes that no other allocator of this installation ever gets."""
 
-    def __init__(self, lease: Lease, permutation: Permutation) -> None:
-        self._lease = lease
-        self._permutation = permutation
+    def __init__(self, source: WorkerSource, fresh: Source | None = None) -> None:
+        """`fresh` makes codes that nobody can ever have had: replacements come from there."""
+        self._source = source
+        self._fresh = fresh or source
+        self._replacements: Block = ReadyBlock([])
+        self._refused = 0
+        self.conflicts = 0
         self._ready: deque[str] = deque()
-        self._block = range(0)
-        self._next_block: asyncio.Task[range] | None = None
+        self._block: Block = ReadyBlock([])
+        self._fetched = 0
+        self._next_block: asyncio.Task[Block] | None = None
         self._block_size = _FIRST_BLOCK
         self._refilling = asyncio.Lock()
 
@@ -41,42 +44,58 @@ class CodeAllocator:
                 await self._refill()
                 # Others may have waited for the same block, and made codes enough of it meanwhile.
                 continue
-            some, self._block = self._block[:_AT_A_TIME], self._block[_AT_A_TIME:]
-            ready.extend(self._encode(some))
-            if len(self._block) < self._block_size // 2 and self._next_block is None:
-                self._next_block = asyncio.create_task(self._lease_block())
+            ready.extend(self._block.cut(_AT_A_TIME))
+            if len(self._block) < self._fetched // 2 and self._next_block is None:
+                self._next_block = asyncio.create_task(self._source.fetch(self._block_size))
         return [ready.popleft() for _ in range(count)]
 
-    def _encode(self, counters: range) -> list[str]:
-        length = self._permutation.length
-        codes = (encode(number, length) for number in self._permutation.map(counters))
-        return [code for code in codes if not is_reserved(code)]
+    async def replace(self, count: int = 1) -> list[str]:
+        """Codes instead of some that a unique index has refused, or for a transaction that cannot come back for
+        more. From the cursor: a pool that brought one used code may bring many in a row."""
+        codes: list[str] = []
+        while len(codes) < count:
+            if not self._replacements:
+                self._replacements = await self._fresh.fetch(_FIRST_BLOCK)
+            codes += self._replacements.cut(count - len(codes))
+        return codes
+
+    async def refused(self) -> None:
+        """A unique index has refused a code of ours. One now and then is a custom code's; many are a pool that was
+        put back to an earlier state: this block and what it came from are given up."""
+        self.conflicts += 1
+        self._refused += 1
+        if self._refused == _MOST_REFUSED:
+            self._ready.clear()
+            self._block = ReadyBlock([])
+            await self.close()
+            self._next_block = None
+            await self._source.distrust()
 
     async def _refill(self) -> None:
         async with self._refilling:
             if self._block:
                 return
             coming, self._next_block = self._next_block, None
-            if coming is None:
-                self._block = await self._lease_block()
-                return
-            if not coming.done():
+            if coming is not None and not coming.done():
                 # The next block was needed before it came: ask for more at a time.
                 self._block_size = min(self._block_size * 2, _LARGEST_BLOCK)
+            self._block = await self._arrived(coming)
+            self._fetched = len(self._block)
+            self._refused = 0
+
+    async def _arrived(self, coming: asyncio.Task[Block] | None) -> Block:
+        if coming is not None:
             try:
-                self._block = await coming
+                return await coming
             except Unavailable:
                 # It was asked for long before it was needed: what failed then may go well now.
-                self._block = await self._lease_block()
+                pass
+        return await self._source.fetch(self._block_size)
 
-    async def _lease_block(self) -> range:
-        block = await self._lease(self._block_size)
-        if block.stop > self._permutation.size:
-            raise Unavailable(
-                f"All codes of {self._permutation.length} characters have been given out;"
-                " raise LACONIC_CODE_LENGTH."
-            )
-        return block
+    @property
+    def taken(self) -> Mapping[str, int]:
+        """Codes that this process was given since its start, by where they came from."""
+        return self._source.taken
 
     async def close(self) -> None:
         """What is left of the block is burnt."""

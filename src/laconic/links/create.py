@@ -1,12 +1,14 @@
 """Making links: one by one, many at once, once per Idempotency-Key, or again the one that is there."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
 from laconic import clock
+from laconic.codes.ahead.allocations import Allocations
+from laconic.codes.ahead.store import mark_used
 from laconic.codes.allocator import CodeAllocator
-from laconic.codes.rules import CustomCodeRules
+from laconic.codes.rules import POSSIBLE_CODE, CustomCodeRules
 from laconic.errors import CodeTaken, LaconicError, Unavailable
 from laconic.links import store as statements_of
 from laconic.links.insert import Inserter, Outcome
@@ -42,11 +44,13 @@ class LinkCreator:
         *,
         domain_id: int,
         redirect_status: int = 302,
+        allocations: Allocations | None = None,
         cache: RedirectCache | None = None,
         now: Callable[[], int] = clock.now,
     ) -> None:
         self._database = database
         self._codes = codes
+        self._allocations = allocations
         self._preparer = Preparer(
             targets, custom_codes, domain_id=domain_id, redirect_status=redirect_status, now=now
         )
@@ -65,6 +69,7 @@ class LinkCreator:
         outcome = (await self._inserter.insert([prepared]))[0]
         if isinstance(outcome, LaconicError):
             raise outcome
+        await self._mark_used([prepared], [outcome])
         return outcome
 
     async def create_many(
@@ -72,6 +77,7 @@ class LinkCreator:
     ) -> list[Outcome]:
         """What became of each draft, in order; one that is refused spoils no other."""
         codes = await self._codes_or_reason(sum(draft.custom_code is None for draft in drafts))
+        holders = await self._holders(draft.custom_code for draft in drafts)
         moment = self._preparer.now()
         outcomes: list[Outcome | None] = []
         plain: list[Prepared] = []
@@ -81,7 +87,9 @@ class LinkCreator:
             try:
                 if isinstance(code, LaconicError):
                     raise code
-                prepared = self._preparer.prepare(workspace_id, created_by, draft, code, moment)
+                prepared = self._preparer.prepare(
+                    workspace_id, created_by, draft, code, moment, holders.get(draft.custom_code or "", "")
+                )
                 if prepared.normalized is None:
                     plain.append(prepared)
                 else:
@@ -89,7 +97,9 @@ class LinkCreator:
             except LaconicError as error:
                 outcome = error
             outcomes.append(outcome)
-        inserted = iter(await self._inserter.insert(plain))
+        made = await self._inserter.insert(plain)
+        await self._mark_used(plain, made)
+        inserted = iter(made)
         return [next(inserted) if outcome is None else outcome for outcome in outcomes]
 
     async def _codes_or_reason(self, count: int) -> Iterator[str | LaconicError]:
@@ -109,6 +119,8 @@ class LinkCreator:
         created = await self._insert_in(statements, ready, workspace_id)
         if ready.prepared.is_custom and not created.existing:
             link = created.link
+            if ready.prepared.code_holder:
+                await mark_used(statements, ready.prepared.code_holder, link.short_code, link.id)
             await statements_of.announce_changes(
                 statements, [(link.domain_id, link.short_code, link.version)], link.created_at
             )
@@ -121,11 +133,26 @@ class LinkCreator:
         await self._inserter.close()
 
     async def _prepare(self, workspace_id: int, created_by: int | None, draft: LinkDraft) -> Prepared:
-        code = draft.custom_code if draft.custom_code is not None else (await self._codes.take())[0]
-        return self._preparer.prepare(workspace_id, created_by, draft, code, self._preparer.now())
+        holder = ""
+        if draft.custom_code is None:
+            code = (await self._codes.take())[0]
+        else:
+            code = draft.custom_code
+            holder = (await self._holders([code])).get(code, "")
+        return self._preparer.prepare(workspace_id, created_by, draft, code, self._preparer.now(), holder)
+
+    async def _holders(self, custom_codes: Iterable[str | None]) -> dict[str, str]:
+        """Whose the codes are that programs have taken ahead; all others are free for anyone to ask for."""
+        codes = [code for code in custom_codes if code is not None and POSSIBLE_CODE.fullmatch(code)]
+        return await self._allocations.holders(codes) if codes and self._allocations else {}
+
+    async def _mark_used(self, prepared: Sequence[Prepared], outcomes: Sequence[Outcome]) -> None:
+        for one, outcome in zip(prepared, outcomes, strict=True):
+            if one.code_holder and self._allocations and isinstance(outcome, Created):
+                await self._allocations.mark_used(one.code_holder, one.link.short_code, one.link.id)
 
     async def _spare_codes(self, prepared: Prepared) -> Sequence[str]:
-        return [] if prepared.is_custom else await self._codes.take(_SPARE_CODES)
+        return [] if prepared.is_custom else await self._codes.replace(_SPARE_CODES)
 
     async def _create_for_reuse(self, prepared: Prepared) -> Created:
         ready = ReadyDraft(prepared, await self._spare_codes(prepared))

@@ -132,7 +132,8 @@ class Inserter:
                 return
             self._preparer.renew_id(prepared)
             if not prepared.is_custom:
-                prepared.link.short_code = (await self._codes.take())[0]
+                await self._codes.refused()
+                prepared.link.short_code = (await self._codes.replace())[0]
         except LaconicError as error:
             order.settle(index, error)
             return

@@ -79,6 +79,8 @@ class LinkDraft:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     redirect_status: int | None = None
     reuse: bool | None = None
+    # Who asks, where a custom code was taken ahead.
+    code_holder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from laconic import clock
 from laconic.codes.rules import CustomCodeRules
+from laconic.errors import CodeTaken
 from laconic.ids import IdSource
 from laconic.links.fields import check_status, check_texts, metadata_text
 from laconic.links.model import Link, LinkDraft, expiry_of
@@ -21,6 +22,8 @@ class Prepared:
     created_by: int | None
     is_custom: bool
     normalized: str | None
+    # Whoever had taken the code ahead: its row in the pool is used up by this link.
+    code_holder: str = ""
 
     def row(self) -> tuple[Any, ...]:
         """In the order of the store's INSERT_COLUMNS."""
@@ -66,12 +69,23 @@ class Preparer:
         self._ids = IdSource()
 
     def prepare(
-        self, workspace_id: int, created_by: int | None, draft: LinkDraft, code: str, moment: int
+        self,
+        workspace_id: int,
+        created_by: int | None,
+        draft: LinkDraft,
+        code: str,
+        moment: int,
+        code_holder: str = "",
     ) -> Prepared:
-        """Raises a Refused that says what to change. `code` is the custom one, or one to use otherwise."""
+        """Raises a Refused that says what to change. `code` is the custom one, or one to use otherwise.
+
+        `code_holder` is whoever has taken the custom code ahead: they alone may use it.
+        """
         target = self._targets.check(draft.original_url)
         is_custom = draft.custom_code is not None
-        if is_custom:
+        if code_holder and code_holder != draft.code_holder:
+            raise CodeTaken(code)
+        if is_custom and not code_holder:
             self._custom_codes.check(code)
         if draft.title is not None or draft.description is not None:
             check_texts(draft.title, draft.description)
@@ -101,7 +115,7 @@ class Preparer:
             1,
         )
         normalized = normalize(location) if draft.reuse and not is_custom else None
-        return Prepared(link, created_by, is_custom, normalized)
+        return Prepared(link, created_by, is_custom, normalized, code_holder)
 
     def renew_id(self, prepared: Prepared) -> None:
         """After another process has made the same id first."""

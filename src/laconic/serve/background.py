@@ -13,8 +13,9 @@ from laconic.errors import Unavailable
 from laconic.serve.children import Lifeline
 from laconic.settings import Settings
 from laconic.storage.database import Database
-from laconic.storage.engines import open_database
-from laconic.wiring import open_reaper, open_sweeps
+from laconic.storage.engines import open_database, open_shared_store
+from laconic.upkeep.lease import Lease
+from laconic.wiring import open_code_works, open_filler, open_reaper, open_sweeps
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +36,8 @@ async def run_ingest(settings: Settings, board: Board, lifeline: Lifeline) -> No
 
 
 async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
-    """Once a second the engine's housekeeping; once a minute what has served its time is removed; the reaper."""
+    """Once a second the engine's housekeeping; once a minute what has served its time is removed; the reaper; codes
+    are kept ready all the time."""
     lifeline.watch()
     database = await open_database(settings.effective_database_url)
     sweeps = open_sweeps(settings, database)
@@ -43,6 +45,7 @@ async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
     reaping = asyncio.create_task(_reap(settings, database))
     try:
         lifeline.ready()
+        filling = asyncio.create_task(_fill_pool(settings, database, lifeline.stopping))
         while not lifeline.stopping.is_set():
             if reaping.done():
                 # It ends by itself only when it is switched off; a mistake in it must not pass unseen.
@@ -50,10 +53,13 @@ async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
             try:
                 await database.tidy()
                 await sweeps.run_when_due()
+                if filling.done():
+                    filling.result()  # if it has failed for good, so does this process, to be started anew
             except Unavailable as error:
                 log.warning("upkeep could not reach the database", error=str(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(lifeline.stopping.wait(), 1)
+        await filling
     finally:
         reaping.cancel()
         await asyncio.gather(reaping, return_exceptions=True)
@@ -65,3 +71,25 @@ async def _reap(settings: Settings, database: Database) -> None:
     while settings.cleanup_enabled:
         await reaper.run_when_due()
         await asyncio.sleep(1)
+
+
+async def _fill_pool(settings: Settings, database: Database, stopping: asyncio.Event) -> None:
+    """One process of the deployment does it."""
+    works = None
+    while works is None and settings.kgs_pool_min_size and not stopping.is_set():
+        try:
+            works = await open_code_works(settings, database)
+            await works.cursor.check()
+        except Unavailable:
+            await asyncio.sleep(1)
+    if works is None:
+        return
+    shared = open_shared_store(settings.redis_url)
+    lease = Lease(database, works.maker.job)
+    filler = open_filler(settings, works, lease, shared)
+    try:
+        await filler.run(stopping)
+    finally:
+        await lease.release()
+        if shared is not None:
+            await shared.close()

@@ -87,7 +87,7 @@ async def run_import_worker(settings: Settings, desk: socket.socket, lifeline: L
     tune_interpreter()
     os.nice(_NICE)
     lifeline.watch()
-    async with open_services(settings) as services:
+    async with open_services(settings, pooled=False) as services:
         imports = LocalImports(services)
         under_way: set[asyncio.Task[None]] = set()
 

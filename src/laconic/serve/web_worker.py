@@ -101,6 +101,7 @@ async def _answer(
         asyncio.create_task(services.database.follow_changes(services.cache, services.cache.history)),
         asyncio.create_task(_turn_seconds(lane, services.cache, server)),
         asyncio.create_task(_sync(journal, board)),
+        asyncio.create_task(services.pool.run()),
         asyncio.create_task(_stop(lifeline.stopping, app, server, services)),
     ]
     for task in tasks:

@@ -5,7 +5,8 @@ written once, in the `store.py` of the noun it changes, with `$1` placeholders t
 
 Values are plain on both engines: moments are `int` microseconds (see `clock`), JSON is text, truth is
 `bool` or 0/1, digests are `bytes`, addresses are text. A row is read by position. `clock_timestamp()` in SQL is
-the database's own clock, as a moment: what several machines must agree on is judged by it.
+the database's own clock, as a moment: what several machines must agree on is judged by it. `database_lineage()`
+names the database's history: it changes when commits may be missing that were there before (failover, restore).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -103,6 +104,9 @@ class Database(Statements, Protocol):
 
     answers_at_once: bool
     """Does `fetch_hot` never suspend? Then a redirect's look-up need not leave the lane."""
+
+    skip_locked: str
+    """Ends a SELECT of rows that this transaction will change: those that another is changing are left out."""
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         """Runs `work` in one transaction: committed durably before this returns, undone if it raises.

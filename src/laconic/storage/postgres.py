@@ -44,8 +44,7 @@ _HOT_ACQUIRE_SECONDS = 1.0
 _HOT_COMMAND_SECONDS = 2.0
 _LISTEN_COMMAND_SECONDS = 2.0
 _CLOSE_SECONDS = 5.0
-_IDLE_SECONDS = 300.0
-_FOR_EVER = 0.0  # as the driver has it
+_IDLE_SECONDS, _FOR_EVER = 300.0, 0.0  # as the driver has it
 _ATTEMPTS = 3
 _PAUSE_SECONDS = (0.005, 0.05)
 # The default, 50,000, would make a busy redirect pool reconnect every few seconds.
@@ -147,6 +146,7 @@ class PostgresDatabase:
     """See `Database`. Belongs to the loop that opened it."""
 
     answers_at_once = False
+    skip_locked = "FOR UPDATE SKIP LOCKED"
 
     def __init__(self, address: PostgresAddress, hot: _Pool, pool: _Pool) -> None:
         self._address = address

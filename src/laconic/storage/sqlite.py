@@ -107,6 +107,7 @@ class SqliteDatabase:
     """See `Database`. Belongs to the loop that opened it."""
 
     answers_at_once = True
+    skip_locked = ""  # there is one writer
 
     def __init__(self, folder: Path, writes: Writes) -> None:
         other: Writes = "clicks" if writes == "links" else "links"

@@ -144,8 +144,9 @@ def connect(
 ) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     connection.set_busy_handler(_wait_for_lock())
-    # The name that the other engine's clock has: the machine's clock is this engine's.
+    # By the names they have in the other engine: the machine's clock is this engine's, and a file has no history.
     connection.create_scalar_function("clock_timestamp", lambda *_: now(), 0)
+    connection.create_scalar_function("database_lineage", lambda *_: "file", 0)
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
     # FULL syncs the log at each commit: what was answered survives a power cut.
     connection.execute("PRAGMA synchronous = FULL")

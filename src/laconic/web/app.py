@@ -22,6 +22,7 @@ from laconic.web.api.bulk import BulkRoutes
 from laconic.web.api.cleanup import CleanupRoutes
 from laconic.web.api.clicks import ClickRoutes
 from laconic.web.api.imports import Imports, LocalImports
+from laconic.web.api.kgs import KgsRoutes
 from laconic.web.api.links import LinkRoutes
 from laconic.web.api.live import LiveRoutes
 from laconic.web.api.problems import (
@@ -58,7 +59,7 @@ class App:
         self, services: Services, journal: Journal, board: Board | None = None, imports: Imports | None = None
     ) -> None:
         settings = services.settings
-        gate = Gate(settings, services.workspaces, services.api_keys)
+        gate = Gate(settings, services.workspaces, services.api_keys, services.pool)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         bulk = BulkRoutes(gate, imports or LocalImports(services))
         board = board or Board()
@@ -124,6 +125,7 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
         *shared,
         ClickRoutes(services, gate),
         LiveRoutes(services, gate),
+        KgsRoutes(services, gate),
         QrRoutes(services, gate, painter),
         CleanupRoutes(services, gate),
         HomeRoutes(services, gate, painter),

@@ -46,11 +46,12 @@ class HealthRoutes:
             "version": __version__,
             "database": "connected",
             "redis": redis,
-            "kgs_pool_size": len(self._services.codes),
+            "kgs_pool_size": 0,
             "ingest_lag_seconds": round(self._board.lag_seconds, 1),
             "clicks_missed": self._board.missed,
         }
         if error is None:
+            document["kgs_pool_size"] = await self._pool_size()
             return json_response(document)
         document |= {"status": "unhealthy", "database": "error", "error": error}
         return json_response(document, 503, {"retry-after": "1"})
@@ -66,6 +67,17 @@ class HealthRoutes:
         if store is None:
             return "off"
         return "connected" if await store.ping() else "error"
+
+    async def _pool_size(self) -> int:
+        """Codes that are ready for any worker; where no pool is kept, those that this one holds."""
+        pool = self._services.pool
+        if pool.minimum == 0:
+            return len(self._services.codes)
+        try:
+            await pool.look()
+        except LaconicError:
+            pass
+        return pool.ready
 
     async def _database_error(self) -> str | None:
         try:

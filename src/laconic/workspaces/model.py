@@ -27,6 +27,15 @@ class Actor:
     user_id: int | None = None
     api_key_id: int | None = None
 
+    @property
+    def code_holder(self) -> str:
+        """The name under which this caller takes codes ahead; empty for those who cannot."""
+        if self.api_key_id is not None:
+            return f"key:{self.api_key_id}"
+        if self.user_id is not None:
+            return f"user:{self.user_id}"
+        return "open" if KEYS_ALLOCATE in self.scopes else ""
+
     def may(self, scope: str) -> bool:
         if scope == LINKS_CREATE and self.may(LINKS_WRITE):
             return True

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from laconic import clock
+from laconic.codes.watch import PoolWatch
 from laconic.errors import NotAuthenticated, ScopeMissing
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.settings import Settings
@@ -46,13 +47,21 @@ def may_be_open(settings: Settings) -> bool:
 class Gate:
     """Turns a request into an actor."""
 
-    def __init__(self, settings: Settings, workspaces: WorkspaceStore, api_keys: ApiKeys) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        workspaces: WorkspaceStore,
+        api_keys: ApiKeys,
+        pool: PoolWatch | None = None,
+    ) -> None:
         self._workspaces = workspaces
         self._api_keys = api_keys
         self._proxies = TrustedProxies(settings.trusted_proxies)
         self._may_be_open = may_be_open(settings)
         self._anyone_may_create = settings.open
         self._limiter = Limiter(settings.rate_create.per_second, settings.rate_create.burst)
+        self._pool = pool
+        self._short_limiter = Limiter(settings.rate_api.per_second, settings.rate_api.burst)
         self._has_users = False
         self._users_known_until = 0.0
 
@@ -70,6 +79,9 @@ class Gate:
             raise NotAuthenticated
         if not actor.may(scope):
             raise ScopeMissing(scope)
+        if scope == LINKS_CREATE and self._pool is not None and self._pool.is_critical:
+            # Codes are made on the fly, at the cost of all: no workspace shall have them alone.
+            self._short_limiter.check(str(actor.workspace_id))
         return actor
 
     def address_of(self, request: Request) -> str:

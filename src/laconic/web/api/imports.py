@@ -42,6 +42,7 @@ class ImportOrder:
     user_id: int | None
     idempotency_key: str | None
     form: Form
+    code_holder: str = ""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -144,7 +145,7 @@ class _Import:
             check_domain(self._services, asked.domain)
         except LaconicError as error:
             return error
-        return asked.draft()
+        return asked.draft(self._order.code_holder)
 
     async def _make_once(self, key: str, number: int, line: bytes, draft: Any) -> Any:
         """Each line under a key of its own, so that a bulk that is sent again makes nothing twice."""

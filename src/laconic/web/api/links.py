@@ -45,7 +45,7 @@ class LinkRequest(BaseModel):
     redirect_status: int | None = None
     reuse: bool | None = None
 
-    def draft(self) -> LinkDraft:
+    def draft(self, code_holder: str) -> LinkDraft:
         return LinkDraft(
             self.original_url,
             self.custom_code,
@@ -57,6 +57,7 @@ class LinkRequest(BaseModel):
             self.metadata or {},
             self.redirect_status,
             self.reuse,
+            code_holder,
         )
 
 
@@ -211,13 +212,12 @@ class LinkRoutes:
         body = await read_body(request)
         asked = model_from_json(LinkRequest, body)
         check_domain(self._services, asked.domain)
+        draft = asked.draft(actor.code_holder)
         key = request.headers.get("idempotency-key")
         if key is not None:
-            answer = await create_once(
-                self._services, actor, asked.draft(), key, b"POST urls\n" + body, created_json
-            )
+            answer = await create_once(self._services, actor, draft, key, b"POST urls\n" + body, created_json)
             return answer_response(answer)
-        created = await self._services.creator.create(actor.workspace_id, actor.user_id, asked.draft())
+        created = await self._services.creator.create(actor.workspace_id, actor.user_id, draft)
         return json_response(created_json(created, self._base_url), 200 if created.existing else 201)
 
     async def page(
@@ -327,16 +327,20 @@ class LinkRoutes:
 
     async def availability(self, request: Request, code: str) -> Response:
         """Could this be a custom code now? A hint: only the create decides."""
-        await self._gate.admit(request, LINKS_CREATE)
-        reason = await self._why_not(code)
+        actor = await self._gate.admit(request, LINKS_CREATE)
+        reason = await self._why_not(actor, code)
         return json_response(
             {"available": True} if reason is None else {"available": False, "reason": reason}
         )
 
-    async def _why_not(self, code: str) -> str | None:
+    async def _why_not(self, actor: Actor, code: str) -> str | None:
         refused = self._services.custom_codes.refusal(code)
         if refused is not None:
             return refused
+        if (await self._services.allocations.holders([code])).get(
+            code, actor.code_holder
+        ) != actor.code_holder:
+            return "taken"
         return None if await self._services.links.is_free(DEFAULT_DOMAIN_ID, code) else "taken"
 
     def router(self) -> APIRouter:

@@ -115,6 +115,7 @@ CREATE TABLE kgs_keys (
     allocated_to_service  TEXT,
     allocated_to_url_id   INTEGER
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX kgs_keys_held_idx ON kgs_keys (allocated_to_service, allocated_at) WHERE status <> 'unused';
 CREATE INDEX kgs_keys_unused_idx ON kgs_keys (region, short_code) WHERE status = 'unused';
 
 CREATE TABLE kgs_range (
@@ -122,7 +123,7 @@ CREATE TABLE kgs_range (
     region       TEXT NOT NULL,
     code_length  INTEGER NOT NULL CONSTRAINT kgs_range_length_check CHECK (code_length BETWEEN 1 AND 20),
     -- The first counter that nobody has leased.
-    next         INTEGER NOT NULL DEFAULT 0 CONSTRAINT kgs_range_next_check CHECK (next >= 0),
+    next         INTEGER NOT NULL DEFAULT 0 CONSTRAINT kgs_range_next_check CHECK (next >= 0), prefix TEXT NOT NULL DEFAULT '', pooled INTEGER NOT NULL DEFAULT 0, taken INTEGER NOT NULL DEFAULT 0, skipped INTEGER NOT NULL DEFAULT 0, lineage TEXT, pool_lineage TEXT,
     PRIMARY KEY (region, code_length)
 ) STRICT, WITHOUT ROWID;
 

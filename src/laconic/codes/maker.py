@@ -1,0 +1,40 @@
+"""From counters to codes, for one region and code length.
+
+A region that shares its code length with others has a first character of its own and permutes what stands behind it;
+so two regions never make the same code, on one database or on two.
+"""
+
+import hashlib
+from collections.abc import Iterable
+
+from laconic.codes.alphabet import encode
+from laconic.codes.permutation import SECRET_BYTES, Permutation
+from laconic.codes.unwanted import is_wanted
+
+
+class CodeMaker:
+    def __init__(self, secret: bytes, length: int, *, region: str = "default", prefix: str = "") -> None:
+        self.region = region
+        self.prefix = prefix
+        self.length = length
+        self._tail = length - len(prefix)
+        # Regions of one installation share the secret: without a key of its own, the same counter would show the
+        # same tail in each of them.
+        key = _key_of(secret, region) if prefix else secret
+        self.permutation = Permutation(key, self._tail)
+        self.size = self.permutation.size
+
+    @property
+    def job(self) -> str:
+        """The lease under which one process keeps codes ready."""
+        return f"codes {self.region}"
+
+    def make(self, counters: Iterable[int]) -> list[str]:
+        """The codes of these counters, in their order, without those that nobody wants."""
+        prefix, tail = self.prefix, self._tail
+        codes = [prefix + encode(number, tail) for number in self.permutation.map(counters)]
+        return [code for code in codes if is_wanted(code)]
+
+
+def _key_of(secret: bytes, region: str) -> bytes:
+    return hashlib.blake2b(f"region {region}".encode(), key=secret, digest_size=SECRET_BYTES).digest()

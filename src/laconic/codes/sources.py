@@ -1,0 +1,207 @@
+"""Where a worker's blocks come from: the shared pool, the durable one, or the cursor, whichever answers first.
+
+Each step down is counted and logged once; every block begins at the top again, so going back up is automatic.
+"""
+
+import logging
+import os
+import random
+import secrets
+import socket
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from laconic.codes.cursor import Cursor
+from laconic.codes.maker import CodeMaker
+from laconic.codes.pool import random_pivot
+from laconic.codes.shared_pool import SharedPool
+from laconic.codes.store import CodeStore
+from laconic.errors import Unavailable
+
+# The plain logger: commands load this room too, and structlog would double their start.
+log = logging.getLogger(__name__)
+
+Lease = Callable[[int], Awaitable[range]]
+
+# Workers must not empty a small pool between them.
+_LARGEST_SHARE = 20
+_LEAST_POOLED_BLOCK = 50
+
+
+def largest_pooled_block(pool_min_size: int) -> int:
+    return max(_LEAST_POOLED_BLOCK, pool_min_size // _LARGEST_SHARE)
+
+
+class Block(Protocol):
+    """Codes that are this process's alone."""
+
+    def __len__(self) -> int: ...
+
+    def cut(self, count: int) -> list[str]:
+        """About `count` of them, which leave the block; at least one step nearer to its end."""
+        ...
+
+
+class Source(Protocol):
+    async def fetch(self, count: int) -> Block:
+        """About `count` codes; an empty block when there are none here. Raises Unavailable."""
+        ...
+
+
+class WorkerSource(Source, Protocol):
+    """What an allocator lives on. `taken` counts codes by where they came from."""
+
+    taken: Counter[str]
+
+    async def distrust(self) -> None:
+        """Codes of the last block were in use already."""
+        ...
+
+
+class ReadyBlock:
+    """Codes that were made before."""
+
+    def __init__(self, codes: list[str]) -> None:
+        self._codes = codes
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def cut(self, count: int) -> list[str]:
+        some = self._codes[-count:]
+        del self._codes[-count:]
+        return some
+
+
+class CounterBlock:
+    """Codes that are made when they are cut off."""
+
+    def __init__(self, maker: CodeMaker, counters: range) -> None:
+        self._maker = maker
+        self._counters = counters
+
+    def __len__(self) -> int:
+        return len(self._counters)
+
+    def cut(self, count: int) -> list[str]:
+        some, self._counters = self._counters[:count], self._counters[count:]
+        return self._maker.make(some)
+
+
+class CursorSource:
+    """Made on the fly from leased counters: needs nothing but the cursor's row."""
+
+    def __init__(self, lease: Lease, maker: CodeMaker) -> None:
+        self._lease = lease
+        self._maker = maker
+        self.taken: Counter[str] = Counter()
+
+    async def fetch(self, count: int) -> Block:
+        counters = await self._lease(count)
+        self.taken["cursor"] += len(counters)
+        return CounterBlock(self._maker, counters)
+
+    async def distrust(self) -> None:
+        """Counters are leased once: a code of theirs that is in use is a custom one."""
+
+
+class SharedSource:
+    """Out of Redis, a block in one step."""
+
+    def __init__(self, pool: SharedPool, *, pool_min_size: int) -> None:
+        self._pool = pool
+        self._most = largest_pooled_block(pool_min_size)
+
+    async def fetch(self, count: int) -> Block:
+        return ReadyBlock(await self._pool.pop(min(count, self._most)))
+
+    async def discard(self) -> None:
+        await self._pool.clear()
+
+
+class DurableSource:
+    """Out of the table, a block in one statement. The rows of the block before the last go at the same time."""
+
+    def __init__(self, store: CodeStore, cursor: Cursor, maker: CodeMaker, *, pool_min_size: int) -> None:
+        self._store = store
+        self._cursor = cursor
+        self._maker = maker
+        self._most = largest_pooled_block(pool_min_size)
+        self._worker = f"worker:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._number = 0
+
+    async def fetch(self, count: int) -> Block:
+        self._number += 1
+        codes = await self._store.reserve(
+            self._maker.region,
+            self._maker.length,
+            min(count, self._most),
+            self._holder(self._number),
+            pivot=random_pivot(self._maker),
+            floor=self._cursor.floor(),
+            # The last block may be in use still when the next one is fetched ahead of need.
+            finished=[self._holder(self._number - 2)] if self._number > 2 else [],
+        )
+        # The database gives neighbours; whoever sees one link shall not find the next one by its code.
+        random.shuffle(codes)
+        return ReadyBlock(codes)
+
+    def _holder(self, number: int) -> str:
+        return f"{self._worker}/{number}"
+
+
+class SteppedSource:
+    """Tries its sources from the top for each block.
+
+    `taken` counts codes by the name of the source (kgs_allocation_rate_total), `steps_down` how often a block had
+    to come from further down than the one before.
+    """
+
+    def __init__(self, sources: Sequence[tuple[str, Source]]) -> None:
+        self._sources = sources
+        self._level: int | None = None
+        self.taken: Counter[str] = Counter()
+        self.steps_down = 0
+
+    async def distrust(self) -> None:
+        """The codes of the last block were in use already: what the shared pool holds is old, and is thrown away."""
+        source = self._sources[self._level or 0][1]
+        if isinstance(source, SharedSource):
+            log.warning("the shared pool held codes that are in use; it is made anew")
+            try:
+                await source.discard()
+            except Unavailable:
+                pass
+
+    @property
+    def level(self) -> str:
+        """Where the last block came from."""
+        return self._sources[self._level or 0][0]
+
+    async def fetch(self, count: int) -> Block:
+        reason = "empty"
+        for level, (name, source) in enumerate(self._sources):
+            try:
+                block = await source.fetch(count)
+            except Unavailable as error:
+                if level == len(self._sources) - 1:
+                    raise
+                reason = str(error)
+                continue
+            if block:
+                self._note(level, reason)
+                self.taken[name] += len(block)
+                return block
+        raise Unavailable("No codes are left.")
+
+    def _note(self, level: int, reason: str) -> None:
+        if self._level is None:
+            # No step: at the first start there is no pool yet.
+            log.info("codes come from %s", self._sources[level][0])
+        elif level > self._level:
+            self.steps_down += 1
+            log.warning("codes come from %s instead of %s: %s", self._sources[level][0], self.level, reason)
+        elif level < self._level:
+            log.info("codes come from %s again", self._sources[level][0])
+        self._level = level
