@@ -206,6 +206,11 @@ class Settings:
         return self.database_url or self.sqlite_default()
 
     @property
+    def owner_database_url(self) -> str:
+        """For what is done for all tenants: look-ups, ingest, upkeep."""
+        return self.database_owner_url or self.effective_database_url
+
+    @property
     def journal_folder(self) -> Path:
         return Path(self.data).resolve() / "journal"
 

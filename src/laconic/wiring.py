@@ -50,7 +50,7 @@ class Services:
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """For a database that `migrate` has prepared."""
     async with AsyncExitStack() as stack:
-        database = await open_database(settings.effective_database_url)
+        database = await open_database(settings.effective_database_url, owner_url=settings.database_owner_url)
         stack.push_async_callback(database.close)
         workspaces = WorkspaceStore(database)
         base_host = urlsplit(settings.base_url).hostname or "localhost"

@@ -50,7 +50,7 @@ def serve(call: Call, host: str | None, port: int | None, workers: int | None, r
         folder, on_wait=lambda: click.echo("The last server was killed; its processes are ending …", err=True)
     )
     settings.journal_folder.mkdir(mode=0o700, exist_ok=True)
-    has_users = asyncio.run(_prepare_database(settings.effective_database_url))
+    has_users = asyncio.run(_prepare_database(settings))
     listeners = [] if role == "background" else listen(settings.host, settings.port, settings.workers)
     if listeners:
         settings = _with_address(settings, listeners[0].getsockname()[1])
@@ -66,13 +66,13 @@ def _warn_of_role(settings: Settings, role: str) -> None:
         click.echo("Without upkeep SQLite's log grows and grows: use --role all, or PostgreSQL.", err=True)
 
 
-async def _prepare_database(url: str) -> bool:
+async def _prepare_database(settings: Settings) -> bool:
     """Migrates it; says whether there are users, for that decides the mode."""
     from laconic.storage.engines import migrate, open_database
     from laconic.workspaces.store import WorkspaceStore
 
-    await migrate(url)
-    database = await open_database(url)
+    await migrate(settings.effective_database_url, settings.database_owner_url)
+    database = await open_database(settings.owner_database_url)
     try:
         return await WorkspaceStore(database).has_users()
     finally:

@@ -41,7 +41,7 @@ class LinkChanger:
         async def work(statements: Statements) -> Link:
             return await self.edit_in(statements, workspace_id, domain_id, code, edit)
 
-        return await self._change(work)
+        return await self._change(workspace_id, work)
 
     async def delete(self, workspace_id: int, domain_id: int, code: str) -> Link:
         """The row stays for ever, and with it the code: nobody else will get it."""
@@ -49,7 +49,7 @@ class LinkChanger:
         async def work(statements: Statements) -> Link:
             return await self.delete_in(statements, workspace_id, domain_id, code)
 
-        return await self._change(work)
+        return await self._change(workspace_id, work)
 
     async def edit_in(
         self, statements: Statements, workspace_id: int, domain_id: int, code: str, edit: LinkEdit
@@ -63,8 +63,8 @@ class LinkChanger:
         changes = {"is_deleted": True, "is_active": False, "gone_reason": "deleted"}
         return await self._write(statements, link, changes)
 
-    async def _change(self, work: Callable[[Statements], Awaitable[Link]]) -> Link:
-        link = await self._database.transaction(work)
+    async def _change(self, workspace_id: int, work: Callable[[Statements], Awaitable[Link]]) -> Link:
+        link = await self._database.for_workspace(workspace_id).transaction(work)
         self.tell_cache(link)
         return link
 

@@ -133,7 +133,7 @@ class LinkCreator:
         async def work(statements: Statements) -> Created:
             return await self._insert_in(statements, ready, prepared.link.workspace_id)
 
-        created = await self._database.transaction(work)
+        created = await self._database.for_workspace(prepared.link.workspace_id).transaction(work)
         self.tell_cache(ready)
         return created
 

@@ -76,7 +76,7 @@ class LinkStore:
 
     async def find(self, workspace_id: int, domain_id: int, code: str) -> Link | None:
         """Deleted ones too: the caller decides what that means."""
-        row = await self._database.fetch_one(
+        row = await self._database.for_workspace(workspace_id).fetch_one(
             f"{_SELECT} WHERE short_link.workspace_id = $1 AND domain_id = $2 AND short_code = $3",
             workspace_id,
             domain_id,
@@ -119,13 +119,13 @@ class LinkStore:
                 await announce_changes(statements, told, rows[0][12])
             return refused
 
-        return await self._database.transaction(work)
+        return await self._database.for_workspace(workspace_id).transaction(work)
 
     async def list_page(
         self, workspace_id: int, condition: str, arguments: Sequence[Any], order: str, limit: int
     ) -> list[Link]:
         """Links that are not deleted. `condition` and `order` are made by `browse`, never by a caller's text."""
-        rows = await self._database.fetch_all(
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
             f"{_SELECT} WHERE short_link.workspace_id = $1 AND NOT is_deleted{condition}"
             f" ORDER BY {order} LIMIT {limit:d}",
             workspace_id,

@@ -20,7 +20,7 @@ async def run_ingest(settings: Settings, lifeline: Lifeline) -> None:
     """Journals into the database, until told to stop and all that was written is applied."""
     # Told to stop or not, what was journaled before is still to be applied.
     lifeline.watch(may_be_cancelled=False)
-    database = await open_database(settings.effective_database_url, writes="clicks")
+    database = await open_database(settings.owner_database_url, writes="clicks")
     try:
         lifeline.ready()
         await Ingest(settings.journal_folder, ClickStore(database)).run(lifeline.stopping)
@@ -31,7 +31,7 @@ async def run_ingest(settings: Settings, lifeline: Lifeline) -> None:
 async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
     """Once a second the engine's housekeeping; once a minute what has served its time is removed."""
     lifeline.watch()
-    database = await open_database(settings.effective_database_url)
+    database = await open_database(settings.owner_database_url)
     sweeps = Sweeps(database)
     try:
         lifeline.ready()

@@ -39,6 +39,14 @@ class Statements(Protocol):
         ...
 
 
+class Tenant(Statements, Protocol):
+    """The statements of one workspace."""
+
+    async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
+        """As `Database.transaction`."""
+        ...
+
+
 class Database(Statements, Protocol):
     """A database that answers from several tasks at once.
 
@@ -55,6 +63,14 @@ class Database(Statements, Protocol):
 
         `work` may await nothing but the statements it is given: SQLite drives it in the writer's thread,
         where transactions that wait at the same time share one commit, each in a savepoint of its own.
+        """
+        ...
+
+    def for_workspace(self, workspace_id: int) -> Tenant:
+        """What is done for one tenant goes through this.
+
+        An engine that can (PostgreSQL, with a role that does not own the tables) then lets a statement see the rows
+        of this workspace only. The statements say `workspace_id` all the same: it is the second lock, not the first.
         """
         ...
 

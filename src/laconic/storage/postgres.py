@@ -6,8 +6,6 @@ statement that fails inside a transaction dooms it, even if `work` goes on: noth
 
 import asyncio
 import contextlib
-import random
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -15,12 +13,20 @@ from typing import Any, TypeAlias, TypeVar
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from laconic.errors import Conflict, OutcomeUnknown, Unavailable
+from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage import postgres_sql
-from laconic.storage.database import ChangeListener, Row, Statements
+from laconic.storage.database import ChangeListener, Row, Statements, Tenant
 from laconic.storage.postgres_address import PostgresAddress
+from laconic.storage.postgres_errors import (
+    CANNOT_CONNECT,
+    HOPELESS,
+    persistently,
+    translated,
+    unavailable,
+)
 from laconic.storage.postgres_listen import CHANNEL, Hear, follow
-from laconic.storage.postgres_migrate import apply_migrations, schema_version
+from laconic.storage.postgres_migrate import apply_migrations, let_in, role_of, schema_version
+from laconic.storage.postgres_tenant import PostgresTenant
 from laconic.storage.postgres_values import CODECS
 
 T = TypeVar("T")
@@ -36,89 +42,8 @@ _LISTEN_COMMAND_SECONDS = 2.0
 _CLOSE_SECONDS = 5.0
 _IDLE_SECONDS = 300.0
 _FOR_EVER = 0.0  # as the driver has it
-_ATTEMPTS = 3
-_PAUSE_SECONDS = (0.005, 0.05)
 # The default, 50,000, would make a busy redirect pool reconnect every few seconds.
 _QUERIES_PER_CONNECTION = 10_000_000
-
-# The connection had ended, or was ending, before the statement could be sent. The driver has no class of its
-# own for it, and raises the same ones for wrong use; the text tells.
-_MAYBE_UNSENT = (asyncpg.InterfaceError, asyncpg.InternalClientError)
-_UNSENT = re.compile("is clos|released back|not connected|cannot switch to state")
-_LOST_A_RACE = (
-    asyncpg.SerializationError,
-    asyncpg.DeadlockDetectedError,
-    # A migration changed a table under a prepared statement; the driver forgets the statement and says so.
-    asyncpg.InvalidCachedStatementError,
-)
-# Nothing was done, and another attempt may well succeed.
-_TRY_AGAIN = (*_LOST_A_RACE, *_MAYBE_UNSENT)
-# The server said no, so it did nothing.
-_REFUSED = (
-    *_LOST_A_RACE,
-    asyncpg.InsufficientResourcesError,  # too many connections, no memory, no disk space
-    asyncpg.ReadOnlySQLTransactionError,  # a replica, or a primary that was demoted
-    asyncpg.QueryCanceledError,
-    asyncpg.LockNotAvailableError,
-    asyncpg.CannotConnectNowError,
-)
-_CONNECTION_LOST = (ConnectionError, asyncpg.PostgresConnectionError)
-# Nobody knows what the server did with what it was sent last. (TimeoutError is an OSError.)
-_LOST = (
-    *_CONNECTION_LOST,
-    OSError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.PostgresSystemError,
-    asyncpg.StatementCompletionUnknownError,
-    asyncpg.IdleInTransactionSessionTimeoutError,
-)
-_CANNOT_CONNECT = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-# No later attempt will go better until a person changes something.
-_HOPELESS = (
-    asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidCatalogNameError,
-    asyncpg.InsufficientPrivilegeError,
-)
-
-
-@contextlib.contextmanager
-def _translated(lost: type[Unavailable] = Unavailable) -> Iterator[None]:
-    """Turns the driver's exceptions into ours; `lost` is what a connection lost on the way means here."""
-    try:
-        yield
-    except asyncpg.UniqueViolationError as error:
-        raise Conflict(error.constraint_name or "") from error
-    except _REFUSED as error:
-        raise _unavailable(Unavailable, error) from error
-    except _LOST as error:
-        raise _unavailable(lost, error) from error
-    except _MAYBE_UNSENT as error:
-        if not _UNSENT.search(str(error)):
-            raise
-        raise _unavailable(Unavailable, error) from error
-
-
-def _unavailable(kind: type[Unavailable], error: Exception) -> Unavailable:
-    name = type(error).__name__
-    if kind is OutcomeUnknown:
-        return OutcomeUnknown(
-            f"The database was lost while it saved this; it may have been saved or not ({name})."
-        )
-    return kind(f"The database cannot be used now; nothing was done ({name}).")
-
-
-async def _persistently(attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> T:
-    """Tries again what lost against another transaction, or met a connection that had just ended."""
-    worthwhile = (*_TRY_AGAIN, *_CONNECTION_LOST) if reads else _TRY_AGAIN
-    for _ in range(_ATTEMPTS - 1):
-        try:
-            return await attempt()
-        except Unavailable as error:
-            if not isinstance(error.__cause__, worthwhile):
-                raise
-        # The winner of a deadlock needs a moment, or the same two meet again.
-        await asyncio.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311
-    return await attempt()
 
 
 class _ConnectionStatements:
@@ -137,7 +62,7 @@ class _ConnectionStatements:
         if isinstance(self.failure, Unavailable):
             raise self.failure  # the connection is gone, whatever the caller made of it
         try:
-            with _translated(self._lost):
+            with translated(self._lost):
                 yield
         except asyncpg.InFailedSQLTransactionError as error:
             raise self.failure or error from error
@@ -183,10 +108,14 @@ class PostgresDatabase:
 
     answers_at_once = False
 
-    def __init__(self, address: PostgresAddress, hot: _Pool, pool: _Pool) -> None:
+    def __init__(
+        self, address: PostgresAddress, hot: _Pool, pool: _Pool, tenants: "_Pool | None" = None
+    ) -> None:
+        """`tenants` are connections of a role that row-level security holds, where there is one."""
         self._address = address
         self._hot = hot
         self._pool = pool
+        self._tenants = tenants
         self._inserts: dict[Any, str] = {}
 
     async def fetch_hot(self, sql: str, *args: Any) -> Row | None:
@@ -194,7 +123,7 @@ class PostgresDatabase:
             async with _acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
                 return await _ConnectionStatements(connection, self._inserts).fetch_one(sql, *args)
 
-        return await _persistently(attempt, reads=True)
+        return await persistently(attempt, reads=True)
 
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
         reads = postgres_sql.only_reads(sql)
@@ -225,14 +154,26 @@ class PostgresDatabase:
             async with _acquired(self._pool, _ACQUIRE_SECONDS) as connection:
                 return await run(_ConnectionStatements(connection, self._inserts, lost))
 
-        return await _persistently(attempt, reads=reads)
+        return await persistently(attempt, reads=reads)
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
+        return await self._transact(self._pool, "BEGIN", work)
+
+    def for_workspace(self, workspace_id: int) -> Tenant:
+        if self._tenants is None:
+            return self
+        # One message to the server: naming the workspace costs no trip of its own.
+        begin = f"BEGIN; SET LOCAL app.current_workspace_id = '{workspace_id:d}'"
+        return PostgresTenant(partial(self._transact, self._tenants, begin))
+
+    async def _transact(
+        self, pool: _Pool, begin: str, work: Callable[[Statements], Awaitable[T]], *, reads: bool = False
+    ) -> T:
         async def attempt() -> T:
-            async with _acquired(self._pool, _ACQUIRE_SECONDS) as connection:
+            async with _acquired(pool, _ACQUIRE_SECONDS) as connection:
                 statements = _ConnectionStatements(connection, self._inserts)
                 try:
-                    await statements.execute("BEGIN")
+                    await statements.execute(begin)
                     result = await work(statements)
                 except BaseException:
                     await _roll_back(connection)
@@ -240,7 +181,7 @@ class PostgresDatabase:
                 await _commit(connection, statements.failure)
                 return result
 
-        return await _persistently(attempt)
+        return await persistently(attempt, reads=reads)
 
     async def follow_changes(self, changed: ChangeListener) -> None:
         if self._address.is_pooler:
@@ -254,7 +195,7 @@ class PostgresDatabase:
         connection = await _connect(self._address, _LISTEN_COMMAND_SECONDS)
         try:
             connection.add_termination_listener(lambda _: hear(None))
-            with _translated():
+            with translated():
                 await connection.add_listener(CHANNEL, lambda *message: hear(str(message[3])))
             yield _ConnectionStatements(connection, self._inserts)
         finally:
@@ -271,15 +212,16 @@ class PostgresDatabase:
         """Nothing: autovacuum and the server's own checkpoints do it."""
 
     async def close(self) -> None:
-        await asyncio.gather(*(_close(pool) for pool in (self._hot, self._pool)))
+        pools = (self._hot, self._pool, self._tenants)
+        await asyncio.gather(*(_close(pool) for pool in pools if pool is not None))
 
 
 @contextlib.asynccontextmanager
 async def _acquired(pool: _Pool, seconds: float) -> AsyncIterator[_Connection]:
     try:
         connection = await pool.acquire(timeout=seconds)
-    except _CANNOT_CONNECT as error:
-        raise _unavailable(Unavailable, error) from error
+    except CANNOT_CONNECT as error:
+        raise unavailable(Unavailable, error) from error
     try:
         yield connection
     except Unavailable as error:
@@ -288,19 +230,19 @@ async def _acquired(pool: _Pool, seconds: float) -> AsyncIterator[_Connection]:
         raise
     finally:
         # What was done is done: a connection that breaks only now is the driver's business.
-        with contextlib.suppress(*_CANNOT_CONNECT):
+        with contextlib.suppress(*CANNOT_CONNECT):
             await pool.release(connection)
 
 
 async def _close(pool: _Pool) -> None:
-    with contextlib.suppress(*_CANNOT_CONNECT):  # the driver ends by force what does not end in time
+    with contextlib.suppress(*CANNOT_CONNECT):  # the driver ends by force what does not end in time
         async with asyncio.timeout(_CLOSE_SECONDS):
             await pool.close()
 
 
 async def _commit(connection: _Connection, failure: Exception | None) -> None:
     try:
-        with _translated(OutcomeUnknown):
+        with translated(OutcomeUnknown):
             status = await connection.execute("COMMIT")
     except BaseException:
         _drop(connection)
@@ -328,8 +270,8 @@ async def _connect(
 ) -> "asyncpg.Connection[asyncpg.Record]":
     try:
         return await asyncpg.connect(address.url, **address.options(command_timeout))
-    except _CANNOT_CONNECT as error:
-        raise _unavailable(Unavailable, error) from error
+    except CANNOT_CONNECT as error:
+        raise unavailable(Unavailable, error) from error
 
 
 async def _open_pool(
@@ -346,8 +288,8 @@ async def _open_pool(
             reset=_keep_session,
             **address.options(command_timeout),
         )
-    except _CANNOT_CONNECT as error:
-        raise _unavailable(Unavailable, error) from error
+    except CANNOT_CONNECT as error:
+        raise unavailable(Unavailable, error) from error
     async with _acquired(pool, _ACQUIRE_SECONDS):
         return pool
 
@@ -364,35 +306,53 @@ async def _keep_session(_: object) -> None:
     """Laconic sets nothing that outlives a transaction: RESET ALL would cost each look-up 130 us for nothing."""
 
 
-async def open_postgres(url: str, *, hot_connections: int = 4, connections: int = 8) -> PostgresDatabase:
-    """Opens a database that `migrate_postgres` has prepared."""
-    address = PostgresAddress.from_url(url)
-    open_hot = partial(_open_pool, address, hot_connections, _HOT_COMMAND_SECONDS, _FOR_EVER)
-    open_other = partial(_open_pool, address, connections, _COMMAND_SECONDS, _IDLE_SECONDS)
-    hot = await address.patiently(open_hot, hopeless=_HOPELESS)
+async def open_postgres(
+    url: str, *, owner_url: str = "", hot_connections: int = 4, connections: int = 8
+) -> PostgresDatabase:
+    """Opens a database that `migrate_postgres` has prepared.
+
+    With an `owner_url` the role of `url` does what is done for one workspace, and the owner all the rest.
+    """
+    owner = PostgresAddress.from_url(owner_url or url)
+    opened: list[_Pool] = []
     try:
-        pool = await address.patiently(open_other, hopeless=_HOPELESS)
+        for address, size, seconds, idle in (
+            (owner, hot_connections, _HOT_COMMAND_SECONDS, _FOR_EVER),
+            (owner, connections, _COMMAND_SECONDS, _IDLE_SECONDS),
+            *(
+                [(PostgresAddress.from_url(url), connections, _COMMAND_SECONDS, _IDLE_SECONDS)]
+                * bool(owner_url)
+            ),
+        ):
+            connect = partial(_open_pool, address, size, seconds, idle)
+            opened.append(await address.patiently(connect, hopeless=HOPELESS))
     except BaseException:
-        hot.terminate()
+        for pool in opened:
+            pool.terminate()
         raise
-    return PostgresDatabase(address, hot, pool)
+    return PostgresDatabase(owner, *opened)
 
 
 @contextlib.asynccontextmanager
 async def _session(url: str, lost: type[Unavailable] = Unavailable) -> AsyncIterator[Statements]:
     """One connection for a caller alone, without a limit of time: a migration takes as long as it takes."""
     address = PostgresAddress.from_url(url)
-    connection = await address.patiently(lambda: _connect(address, None), hopeless=_HOPELESS)
+    connection = await address.patiently(lambda: _connect(address, None), hopeless=HOPELESS)
     try:
         yield _ConnectionStatements(connection, {}, lost)
     finally:
         connection.terminate()
 
 
-async def migrate_postgres(url: str) -> list[str]:
+async def migrate_postgres(url: str, owner_url: str = "") -> list[str]:
     """Brings the database to this release's schema and names what was applied. Not through a pooler."""
-    async with _session(url, OutcomeUnknown) as session:
-        return await apply_migrations(session)
+    async with _session(owner_url or url, OutcomeUnknown) as session:
+        applied = await apply_migrations(session)
+        if owner_url:
+            async with _session(url) as other:
+                role = await role_of(other)
+            await let_in(session, role)
+        return applied
 
 
 async def postgres_schema_version(url: str) -> int:

@@ -21,7 +21,7 @@ import apsw
 
 from laconic.clock import monotonic
 from laconic.errors import CannotStart, Conflict, Unavailable
-from laconic.storage.database import ChangeListener, Row, Statements
+from laconic.storage.database import ChangeListener, Row, Statements, Tenant
 from laconic.storage.group_commit import GroupCommit
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
 from laconic.storage.sqlite_text import insert_sql, numbered, search_condition
@@ -262,6 +262,10 @@ class SqliteDatabase:
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         return await self._writer.run(work)
+
+    def for_workspace(self, workspace_id: int) -> Tenant:
+        """SQLite has no policies."""
+        return self
 
     async def follow_changes(self, changed: ChangeListener) -> None:
         """`data_version` moves with any commit of another connection; asking costs about 2 us."""
