@@ -22,8 +22,26 @@ from laconic.settings import Settings
 from laconic.storage.database import Database
 from laconic.storage.engines import open_database
 from laconic.workspaces.api_keys import ApiKeys
+from laconic.workspaces.audit.store import AuditStore
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
+from laconic.workspaces.passwords import Passwords
+from laconic.workspaces.people.invitations import Invitations
+from laconic.workspaces.people.sessions import Sessions
+from laconic.workspaces.people.sign_in import SignIn
+from laconic.workspaces.people.store import PeopleStore
+from laconic.workspaces.people.users import Users
 from laconic.workspaces.store import WorkspaceStore
+from laconic.workspaces.tenants import Workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """All that is done with users."""
+
+    users: Users
+    invitations: Invitations
+    sessions: Sessions
+    sign_in: SignIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +62,9 @@ class Services:
     once: Once
     workspaces: WorkspaceStore
     api_keys: ApiKeys
+    tenants: Workspaces
+    people: People
+    audit: AuditStore
 
 
 @asynccontextmanager
@@ -71,6 +92,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             allow_private=settings.private_targets == "allow",
         )
         custom_codes = CustomCodeRules(settings.custom_code_pattern)
+        tenants = Workspaces(database, workspaces)
         creator = LinkCreator(
             database,
             codes,
@@ -79,9 +101,13 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             domain_id=DEFAULT_DOMAIN_ID,
             redirect_status=settings.redirect_status,
             cache=cache,
+            settings_of=tenants.settings_of,
         )
         stack.push_async_callback(creator.close)
         links = LinkStore(database)
+        people = _open_people(database, stack)
+        api_keys = ApiKeys(database, workspaces)
+        stack.push_async_callback(api_keys.close)
         yield Services(
             settings=settings,
             database=database,
@@ -96,7 +122,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             browser=LinkBrowser(links),
             once=Once(database),
             workspaces=workspaces,
-            api_keys=ApiKeys(workspaces),
+            api_keys=api_keys,
+            tenants=tenants,
+            people=people,
+            audit=AuditStore(database),
         )
 
 
@@ -108,3 +137,15 @@ async def _open_codes(settings: Settings, database: Database) -> CodeAllocator:
         return await store.lease(settings.region, settings.code_length, count)
 
     return CodeAllocator(lease, permutation)
+
+
+def _open_people(database: Database, stack: AsyncExitStack) -> People:
+    store, passwords = PeopleStore(database), Passwords()
+    stack.callback(passwords.close)
+    users = Users(database, store, passwords)
+    return People(
+        users,
+        Invitations(database, store, users),
+        Sessions(database, store),
+        SignIn(database, store, passwords, CodeStore(database).permutation_secret),
+    )

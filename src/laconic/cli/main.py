@@ -11,7 +11,9 @@ from laconic.cli.call import shared_options
 from laconic.cli.database import db
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
+from laconic.cli.people import user
 from laconic.cli.serve import serve
+from laconic.cli.tenants import workspace
 from laconic.cli.workspaces import key
 from laconic.errors import LaconicError
 
@@ -40,7 +42,7 @@ def laconic() -> None:
     """
 
 
-for _command in (serve, shorten, expand, list_links, edit, delete, key, db):
+for _command in (serve, shorten, expand, list_links, edit, delete, workspace, user, key, db):
     laconic.add_command(_command)
 
 

@@ -1,6 +1,6 @@
 """Making links: one by one, many at once, once per Idempotency-Key, or again the one that is there."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -9,7 +9,7 @@ from laconic.codes.allocator import CodeAllocator
 from laconic.codes.rules import CustomCodeRules
 from laconic.errors import CodeTaken, LaconicError, Unavailable
 from laconic.links import store as statements_of
-from laconic.links.insert import Inserter, Outcome
+from laconic.links.insert import Inserter, Outcome, creation_event
 from laconic.links.model import Created, Link, LinkDraft
 from laconic.links.normalize import digest
 from laconic.links.prepare import Prepared, Preparer
@@ -17,9 +17,16 @@ from laconic.links.store import LinkStore
 from laconic.links.targets import TargetRules
 from laconic.redirect.cache import RedirectCache
 from laconic.storage.database import Database, Statements
+from laconic.workspaces.audit.record import record
+from laconic.workspaces.model import Actor, WorkspaceSettings
 
 # For the case that the first is taken: inside a transaction no more can be leased.
 _SPARE_CODES = 4
+_PLAIN = WorkspaceSettings()
+
+
+async def _no_choices(_: int) -> WorkspaceSettings:
+    return _PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +50,12 @@ class LinkCreator:
         domain_id: int,
         redirect_status: int = 302,
         cache: RedirectCache | None = None,
+        settings_of: Callable[[int], Awaitable[WorkspaceSettings]] = _no_choices,
         now: Callable[[], int] = clock.now,
     ) -> None:
         self._database = database
         self._codes = codes
+        self._settings_of = settings_of
         self._preparer = Preparer(
             targets, custom_codes, domain_id=domain_id, redirect_status=redirect_status, now=now
         )
@@ -57,9 +66,14 @@ class LinkCreator:
         """Rows that a unique index has refused so far."""
         return self._inserter.conflicts
 
-    async def create(self, workspace_id: int, created_by: int | None, draft: LinkDraft) -> Created:
-        """One link, durable when this returns. Raises a Refused that says what to change."""
-        prepared = await self._prepare(workspace_id, created_by, draft)
+    async def create(
+        self, workspace_id: int, created_by: int | None, draft: LinkDraft, actor: Actor | None = None
+    ) -> Created:
+        """One link, durable when this returns. Raises a Refused that says what to change.
+
+        An `actor` who has a name goes into the audit trail with it.
+        """
+        prepared = await self._prepare(workspace_id, created_by, draft, actor)
         if prepared.normalized is not None:
             return await self._create_for_reuse(prepared)
         outcome = (await self._inserter.insert([prepared]))[0]
@@ -73,6 +87,7 @@ class LinkCreator:
         """What became of each draft, in order; one that is refused spoils no other."""
         codes = await self._codes_or_reason(sum(draft.custom_code is None for draft in drafts))
         moment = self._preparer.now()
+        choices = await self._settings_of(workspace_id)
         outcomes: list[Outcome | None] = []
         plain: list[Prepared] = []
         for draft in drafts:
@@ -81,7 +96,7 @@ class LinkCreator:
             try:
                 if isinstance(code, LaconicError):
                     raise code
-                prepared = self._preparer.prepare(workspace_id, created_by, draft, code, moment)
+                prepared = self._preparer.prepare(workspace_id, created_by, draft, code, moment, choices)
                 if prepared.normalized is None:
                     plain.append(prepared)
                 else:
@@ -99,9 +114,11 @@ class LinkCreator:
         except Unavailable as error:
             return repeat(error)
 
-    async def make_ready(self, workspace_id: int, created_by: int | None, draft: LinkDraft) -> ReadyDraft:
+    async def make_ready(
+        self, workspace_id: int, created_by: int | None, draft: LinkDraft, actor: Actor | None = None
+    ) -> ReadyDraft:
         """All that can be judged and fetched before a transaction opens, where nothing else may be awaited."""
-        prepared = await self._prepare(workspace_id, created_by, draft)
+        prepared = await self._prepare(workspace_id, created_by, draft, actor)
         return ReadyDraft(prepared, await self._spare_codes(prepared))
 
     async def create_in(self, statements: Statements, ready: ReadyDraft, workspace_id: int) -> Created:
@@ -120,9 +137,17 @@ class LinkCreator:
     async def close(self) -> None:
         await self._inserter.close()
 
-    async def _prepare(self, workspace_id: int, created_by: int | None, draft: LinkDraft) -> Prepared:
+    async def _prepare(
+        self, workspace_id: int, created_by: int | None, draft: LinkDraft, actor: Actor | None
+    ) -> Prepared:
+        choices = await self._settings_of(workspace_id)
         code = draft.custom_code if draft.custom_code is not None else (await self._codes.take())[0]
-        return self._preparer.prepare(workspace_id, created_by, draft, code, self._preparer.now())
+        prepared = self._preparer.prepare(
+            workspace_id, created_by, draft, code, self._preparer.now(), choices
+        )
+        if actor is not None and actor.is_named:
+            prepared.told_of = actor
+        return prepared
 
     async def _spare_codes(self, prepared: Prepared) -> Sequence[str]:
         return [] if prepared.is_custom else await self._codes.take(_SPARE_CODES)
@@ -145,6 +170,9 @@ class LinkCreator:
                 return Created(existing, existing=True)
             prepared.link.short_code = code
             if await statements_of.insert_one(statements, workspace_id, prepared.row()):
+                if prepared.told_of is not None:
+                    event = creation_event(prepared.link)
+                    await record(statements, workspace_id, prepared.told_of, event, prepared.link.created_at)
                 return Created(prepared.link)
         if prepared.is_custom:
             raise CodeTaken(prepared.link.short_code)

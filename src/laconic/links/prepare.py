@@ -11,6 +11,9 @@ from laconic.links.fields import check_status, check_texts, metadata_text
 from laconic.links.model import Link, LinkDraft, expiry_of
 from laconic.links.normalize import digest, normalize
 from laconic.links.targets import TargetRules
+from laconic.workspaces.model import Actor, WorkspaceSettings
+
+_PLAIN = WorkspaceSettings()
 
 
 @dataclass(slots=True)
@@ -21,6 +24,8 @@ class Prepared:
     created_by: int | None
     is_custom: bool
     normalized: str | None
+    # Whom the audit trail names; None: nobody to name, or a bulk create, which is told of as a whole.
+    told_of: Actor | None = None
 
     def row(self) -> tuple[Any, ...]:
         """In the order of the store's INSERT_COLUMNS."""
@@ -66,7 +71,13 @@ class Preparer:
         self._ids = IdSource()
 
     def prepare(
-        self, workspace_id: int, created_by: int | None, draft: LinkDraft, code: str, moment: int
+        self,
+        workspace_id: int,
+        created_by: int | None,
+        draft: LinkDraft,
+        code: str,
+        moment: int,
+        choices: WorkspaceSettings = _PLAIN,
     ) -> Prepared:
         """Raises a Refused that says what to change. `code` is the custom one, or one to use otherwise."""
         target = self._targets.check(draft.original_url)
@@ -77,7 +88,7 @@ class Preparer:
             check_texts(draft.title, draft.description)
         status = draft.redirect_status
         if status is None:
-            status = self._redirect_status
+            status = choices.redirect_status or self._redirect_status
         else:
             check_status(status)
         original, location = target.original_url, target.location
@@ -93,14 +104,15 @@ class Preparer:
             metadata_text(draft.metadata) if draft.metadata else "{}",
             moment,
             moment,
-            expiry_of(draft, moment),
+            expiry_of(draft, moment, choices.expires_in_hours),
             True,
             False,
             None,
             status,
             1,
         )
-        normalized = normalize(location) if draft.reuse and not is_custom else None
+        reuse = choices.deterministic if draft.reuse is None else draft.reuse
+        normalized = normalize(location) if reuse and not is_custom else None
         return Prepared(link, created_by, is_custom, normalized)
 
     def renew_id(self, prepared: Prepared) -> None:

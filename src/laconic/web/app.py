@@ -12,12 +12,16 @@ from starlette.responses import Response
 from laconic import __version__
 from laconic.clicks.journal import Journal
 from laconic.codes.rules import OWN_PATHS
+from laconic.codes.store import CodeStore
 from laconic.errors import LaconicError
 from laconic.redirect.endpoint import RedirectEndpoint
 from laconic.redirect.forwarded import TrustedProxies
-from laconic.web.api.authentication import Gate
+from laconic.web.api.audit import AuditRoutes
+from laconic.web.api.authentication import ALLOWANCE, Gate
 from laconic.web.api.bulk import BulkRoutes
 from laconic.web.api.imports import Imports, LocalImports
+from laconic.web.api.keys import KeyRoutes
+from laconic.web.api.limits import Allowance
 from laconic.web.api.links import LinkRoutes
 from laconic.web.api.problems import (
     INTERNAL,
@@ -29,8 +33,11 @@ from laconic.web.api.problems import (
 )
 from laconic.web.api.qr import QrRoutes
 from laconic.web.api.shorten import ShortenRoutes
+from laconic.web.api.users import UserRoutes
+from laconic.web.api.workspaces import WorkspaceRoutes
 from laconic.web.health import HealthRoutes
 from laconic.web.pages.docs import DocsRoutes
+from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.home import HomeRoutes
 from laconic.web.pages.preview import PreviewRoutes, is_preview
 from laconic.web.pages.problem_pages import answer_to
@@ -51,7 +58,8 @@ class App:
 
     def __init__(self, services: Services, journal: Journal, imports: Imports | None = None) -> None:
         settings = services.settings
-        gate = Gate(settings, services.workspaces, services.api_keys)
+        forms = FormTokens(CodeStore(services.database).permutation_secret, settings.base_url)
+        gate = Gate(settings, services, forms)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         bulk = BulkRoutes(gate, imports or LocalImports(services))
         self.health = HealthRoutes(services)
@@ -72,15 +80,31 @@ class App:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
+            allowances: list[Allowance] = []
+            scope[ALLOWANCE] = allowances
             handler = self._direct.get((scope["method"], scope["path"]))
             if handler is not None:
                 response = await _answer(handler, Request(scope, receive))
+                if allowances:
+                    response.raw_headers.extend(allowances[-1].headers())
                 await response(scope, receive, send)
                 return
             if not _is_own(scope["path"]):
                 await self._redirect(scope, receive, send)
                 return
+            send = _with_allowance(allowances, send)
         await self._framework(scope, receive, send)
+
+
+def _with_allowance(allowances: list[Allowance], send: Any) -> Any:
+    """Tells a caller who has a rate what is left of it, on every answer."""
+
+    async def tell(message: Any) -> None:
+        if allowances and message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *allowances[-1].headers()]}
+        await send(message)
+
+    return tell
 
 
 async def _answer(handler: Handler, request: Request) -> Response:
@@ -114,6 +138,10 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     routes: list[Routes] = [
         *shared,
         QrRoutes(services, gate, painter),
+        WorkspaceRoutes(services, gate),
+        UserRoutes(services, gate),
+        KeyRoutes(services, gate),
+        AuditRoutes(services, gate),
         HomeRoutes(services, gate, painter),
         DocsRoutes(app),
         StaticRoutes(),

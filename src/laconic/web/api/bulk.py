@@ -41,7 +41,7 @@ class BulkRoutes:
         key = request.headers.get("idempotency-key")
         if key is not None:
             check_key(key)
-        return _BulkResponse(self._imports, ImportOrder(actor.workspace_id, actor.user_id, key, form))
+        return _BulkResponse(self._imports, ImportOrder.for_actor(actor, key, form))
 
     def router(self) -> APIRouter:
         router = APIRouter(tags=["links"])

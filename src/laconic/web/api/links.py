@@ -206,7 +206,7 @@ class LinkRoutes:
                 self._services, actor, asked.draft(), key, b"POST urls\n" + body, created_json
             )
             return answer_response(answer)
-        created = await self._services.creator.create(actor.workspace_id, actor.user_id, asked.draft())
+        created = await self._services.creator.create(actor.workspace_id, actor.user_id, asked.draft(), actor)
         return json_response(created_json(created, self._base_url), 200 if created.existing else 201)
 
     async def page(
@@ -270,12 +270,14 @@ class LinkRoutes:
         clicks = before.click_count if before is not None else 0
         key = request.headers.get("idempotency-key")
         if key is None:
-            link = await self._services.changer.edit(actor.workspace_id, domain_id, code, edit)
+            link = await self._services.changer.edit(actor.workspace_id, domain_id, code, edit, actor)
             return json_response(link_json(replace(link, click_count=clicks), self._base_url))
         changed: list[Link] = []
 
         async def work(statements: Statements) -> Answer:
-            link = await self._services.changer.edit_in(statements, actor.workspace_id, domain_id, code, edit)
+            link = await self._services.changer.edit_in(
+                statements, actor.workspace_id, domain_id, code, edit, actor
+            )
             changed.append(link)
             shown = link_json(replace(link, click_count=clicks), self._base_url)
             return Answer(200, json.dumps(shown, ensure_ascii=False))
@@ -290,13 +292,13 @@ class LinkRoutes:
         domain_id = self._domain(code, domain)
         key = request.headers.get("idempotency-key")
         if key is None:
-            await self._services.changer.delete(actor.workspace_id, domain_id, code)
+            await self._services.changer.delete(actor.workspace_id, domain_id, code, actor)
             return Response(status_code=204, headers=API_HEADERS)
         changed: list[Link] = []
 
         async def work(statements: Statements) -> Answer:
             changed.append(
-                await self._services.changer.delete_in(statements, actor.workspace_id, domain_id, code)
+                await self._services.changer.delete_in(statements, actor.workspace_id, domain_id, code, actor)
             )
             return Answer(204, "")
 

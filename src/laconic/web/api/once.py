@@ -29,7 +29,7 @@ async def create_once(
     earlier = await services.once.earlier(actor.workspace_id, key, request)
     if earlier is not None:
         return earlier
-    ready = await creator.make_ready(actor.workspace_id, actor.user_id, draft)
+    ready = await creator.make_ready(actor.workspace_id, actor.user_id, draft, actor)
 
     async def work(statements: Statements) -> Answer:
         created = await creator.create_in(statements, ready, actor.workspace_id)

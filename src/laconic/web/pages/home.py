@@ -18,7 +18,7 @@ from laconic.links.model import Created, LinkDraft
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import media_type, read_body
 from laconic.web.api.links import created_json, json_response
-from laconic.web.api.problems import WRONG_TYPE, Kind, Problem, kind_of, response_to
+from laconic.web.api.problems import FORM_EXPIRED, WRONG_TYPE, Kind, Problem, kind_of, response_to
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.templates import page_response, wants_html
@@ -27,7 +27,6 @@ from laconic.workspaces.model import LINKS_CREATE
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_FIELDS = 20
-_FORM_EXPIRED = Kind(403, "form_expired", "The form has expired")
 _NOT_A_FORM = Kind(400, "invalid_request", "The form cannot be read")
 
 
@@ -58,9 +57,11 @@ class HomeRoutes:
         url = fields.get("url", "")
         try:
             if not await self._tokens.is_ours(request, fields.get("token", "")):
-                raise Problem(_FORM_EXPIRED, "The form had expired. Nothing was done: please send it again.")
+                raise Problem(FORM_EXPIRED, "The form had expired. Nothing was done: please send it again.")
             actor = await self._gate.admit(request, LINKS_CREATE)
-            created = await self._services.creator.create(actor.workspace_id, actor.user_id, LinkDraft(url))
+            created = await self._services.creator.create(
+                actor.workspace_id, actor.user_id, LinkDraft(url), actor
+            )
         except LaconicError as error:
             if not wants_html(request):
                 raise
