@@ -35,7 +35,7 @@ ALLOWED = {
     "workspace workspaces/people/store.py unbound_by_email": "sign-in knows the e-mail before the workspace",
     "workspace workspaces/people/store.py find_session": "the token's hash is what tells the workspace",
     "workspace workspaces/people/store.py find_invitation": "the token's hash is what tells the workspace",
-    "workspace workspaces/people/store.py replace_setup": "the set-up link belongs to the installation",
+    "workspace workspaces/people/store.py insert_setup": "the set-up link belongs to the installation",
     "workspace workspaces/people/store.py has_any_user": "of the whole installation: the set-up link ends with it",
     "workspace workspaces/people/store.py drop_old_sessions": "housekeeping for all tenants: removes by age",
     "workspace workspaces/people/store.py blocked_until": "wrong sign-ins, before anybody knows whose account it is",

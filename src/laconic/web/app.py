@@ -43,6 +43,7 @@ from laconic.web.pages.preview import PreviewRoutes, is_preview
 from laconic.web.pages.problem_pages import answer_to
 from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.refusals import show_refusal
+from laconic.web.pages.sign_in import SignInRoutes
 from laconic.web.pages.static_files import StaticRoutes
 from laconic.web.pages.well_known import WellKnownRoutes
 from laconic.wiring import Services
@@ -63,7 +64,7 @@ class App:
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         bulk = BulkRoutes(gate, imports or LocalImports(services))
         self.health = HealthRoutes(services)
-        self._framework = make_framework(services, gate, [bulk, links, shorten, self.health])
+        self._framework = make_framework(services, gate, forms, [bulk, links, shorten, self.health])
         # What programs call thousands of times a second goes to its handler straight: the framework knows
         # these routes too and describes them, but finding them takes it 120 of 200 us (measured).
         self._direct: dict[tuple[str, str], Handler] = {
@@ -124,7 +125,7 @@ class Routes(Protocol):
     def router(self) -> APIRouter: ...
 
 
-def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> FastAPI:
+def make_framework(services: Services, gate: Gate, forms: FormTokens, shared: Sequence[Routes]) -> FastAPI:
     """API, pages and their errors. `shared` are the routes that the caller holds as well."""
     painter = QrPainter()
     app = FastAPI(
@@ -142,7 +143,8 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
         UserRoutes(services, gate),
         KeyRoutes(services, gate),
         AuditRoutes(services, gate),
-        HomeRoutes(services, gate, painter),
+        HomeRoutes(services, gate, painter, forms),
+        SignInRoutes(services, gate, forms),
         DocsRoutes(app),
         StaticRoutes(),
         WellKnownRoutes(services.settings.base_url),

@@ -74,16 +74,19 @@ class Gate:
         self._has_users = False
         self._users_known_until = 0.0
 
-    async def admit(self, request: Request, scope: str) -> Actor:
-        """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests."""
-        return self.allow(await self.identify(request, scope), scope)
+    async def admit(self, request: Request, scope: str, *, own_page: bool = False) -> Actor:
+        """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests.
+
+        `own_page`: whoever asks has seen to it that the form is ours, or changes nothing.
+        """
+        return self.allow(await self.identify(request, scope, own_page=own_page), scope)
 
     def allow(self, actor: Actor, scope: str) -> Actor:
         if not actor.may(scope):
             raise ScopeMissing(scope)
         return actor
 
-    async def identify(self, request: Request, scope: str = "") -> Actor:
+    async def identify(self, request: Request, scope: str = "", *, own_page: bool = False) -> Actor:
         """The caller, whatever they may do; raises NotAuthenticated or TooManyRequests."""
         address = self.address_of(request)
         try:
@@ -95,7 +98,8 @@ class Gate:
             signed_in = await self.signed_in(request)
             if signed_in is not None:
                 self._limit(request, self._requests, f"user {signed_in.user.id}")
-                await self._require_own_page(request)
+                if not own_page:
+                    await self._require_own_page(request)
                 return signed_in.actor(plain_address(address))
             if await self._is_open(request):
                 return _open_actor(address)

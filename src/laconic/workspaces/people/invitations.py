@@ -19,6 +19,7 @@ from laconic.workspaces.people.tokens import new_token, token_hash
 from laconic.workspaces.people.users import UserDraft, Users
 
 LIFETIME = 7 * DAY
+_SETUP_LIFETIME = DAY
 
 
 class Invitations:
@@ -47,12 +48,12 @@ class Invitations:
         return token, made
 
     async def set_up(self) -> str | None:
-        """The token of a new set-up link, in place of the last one; None when there are users already."""
+        """The token of a new set-up link; None when there are users already. Each server's start makes one."""
         if await statements_of.has_any_user(self._database):
             return None
         token = new_token()
-        made = self._draft(DEFAULT_WORKSPACE_ID, "admin", None, LIFETIME, None, is_setup=True)
-        await self._store.replace_setup(_row(made, token))
+        made = self._draft(DEFAULT_WORKSPACE_ID, "admin", None, _SETUP_LIFETIME, None, is_setup=True)
+        await self._store.insert_setup(_row(made, token))
         return token
 
     async def list(self, workspace_id: int) -> "list[Invitation]":

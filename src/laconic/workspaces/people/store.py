@@ -173,14 +173,9 @@ class PeopleStore:
         )
         return _invitation_from_row(row) if row else None
 
-    async def replace_setup(self, row: tuple[Any, ...]) -> None:
-        """The set-up link of the installation, instead of any before; it belongs to no tenant's admin."""
-
-        async def work(statements: Statements) -> None:
-            await statements.execute("DELETE FROM invitation WHERE is_setup")
-            await insert_invitation(statements, int(row[1]), row)
-
-        await self._database.transaction(work)
+    async def insert_setup(self, row: tuple[Any, ...]) -> None:
+        """A set-up link of the installation, beside those of its other servers."""
+        await insert_invitation(self._database, int(row[1]), row)
 
     # Wrong sign-ins: of the installation, for nobody knows yet whose account it is.
 
