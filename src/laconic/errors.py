@@ -20,7 +20,8 @@ LaconicError
 │   ├── ScopeMissing            good credentials that do not allow this
 │   └── TooManyRequests         slow down
 ├── Unavailable                 the database cannot be reached now; nothing was done
-│   └── OutcomeUnknown          a commit may or may not have happened; its code is burnt
+│   ├── OutcomeUnknown          a commit may or may not have happened; its code is burnt
+│   └── SharedAway              the shared store does not answer; the database has what it had
 ├── Conflict                    a unique index refused a row (stores turn it into a Refused)
 └── CannotStart                 the process must not go on, and the message tells the operator why
     ├── SettingInvalid          a setting has a value that is not allowed, or an unknown name
@@ -176,6 +177,10 @@ class Unavailable(LaconicError):
 
 class OutcomeUnknown(Unavailable):
     """A commit may or may not have happened. Its code is burnt; an Idempotency-Key settles a retry."""
+
+
+class SharedAway(Unavailable):
+    """The shared store (Redis) does not answer now. Whoever asks it goes on without: no request fails by this."""
 
 
 class Conflict(LaconicError):

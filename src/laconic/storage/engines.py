@@ -7,6 +7,7 @@ from typing import Literal
 from laconic.errors import SettingInvalid
 from laconic.storage.database import Database
 from laconic.storage.migrate import read_migrations
+from laconic.storage.shared import SharedStore
 
 Writes = Literal["links", "clicks"]
 
@@ -47,6 +48,17 @@ async def open_database(url: str, *, writes: Writes = "links", owner_url: str = 
     from laconic.storage.postgres import open_postgres
 
     return await open_postgres(url, owner_url=owner_url)
+
+
+def open_shared_store(url: str) -> SharedStore | None:
+    """None when there is none: one machine, or several that ask the database."""
+    if not url:
+        return None
+    try:
+        from laconic.storage.redis import open_redis
+    except ImportError as error:
+        raise SettingInvalid("Redis needs an extra: pip install 'laconic[redis]'.") from error
+    return open_redis(url)
 
 
 async def migrate(url: str, owner_url: str = "") -> list[str]:

@@ -47,6 +47,7 @@ PROBLEMS: dict[type[LaconicError], Kind] = {
     errors.ScopeMissing: Kind(403, "scope_missing", "The credentials do not allow this"),
     errors.TooManyRequests: Kind(429, "too_many_requests", "Too many requests"),
     errors.OutcomeUnknown: Kind(503, "outcome_unknown", "It is not known whether the change was made"),
+    errors.SharedAway: Kind(503, "unavailable", "The service is not available now"),
     errors.Unavailable: Kind(503, "unavailable", "The service is not available now"),
     errors.Conflict: Kind(503, "unavailable", "The service is not available now"),
 }
