@@ -20,7 +20,8 @@ from laconic.redirect.hosts import Hosts
 from laconic.redirect.lookup import Lookup
 from laconic.settings import Settings
 from laconic.storage.database import Database
-from laconic.storage.engines import open_database
+from laconic.storage.engines import open_database, open_shared_store
+from laconic.storage.shared import SharedStore
 from laconic.workspaces.api_keys import ApiKeys
 from laconic.workspaces.audit.store import AuditStore
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
@@ -50,6 +51,7 @@ class Services:
 
     settings: Settings
     database: Database
+    shared_store: SharedStore | None
     cache: RedirectCache
     hosts: Hosts
     codes: CodeAllocator
@@ -78,6 +80,9 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         await workspaces.set_default_host(base_host)
         names = await workspaces.redirect_hosts()
         hosts = Hosts(DEFAULT_DOMAIN_ID, names)
+        shared_store = open_shared_store(settings.redis_url)
+        if shared_store is not None:
+            stack.push_async_callback(shared_store.close)
         cache = RedirectCache(
             Lookup(database),
             most_entries=settings.cache_entries,
@@ -111,6 +116,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         yield Services(
             settings=settings,
             database=database,
+            shared_store=shared_store,
             cache=cache,
             hosts=hosts,
             codes=codes,

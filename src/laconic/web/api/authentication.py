@@ -13,8 +13,8 @@ from starlette.requests import Request
 from laconic import clock
 from laconic.errors import NotAuthenticated, ScopeMissing, TooManyRequests
 from laconic.redirect.forwarded import TrustedProxies
-from laconic.settings import Settings
-from laconic.web.api.limits import Limiter
+from laconic.settings import Rate, Settings
+from laconic.web.api.limits import Limiter, Limits
 from laconic.web.api.problems import FORM_EXPIRED, Problem
 from laconic.web.api.session_cookie import SessionCookie
 from laconic.web.pages.form_tokens import FormTokens
@@ -69,8 +69,14 @@ class Gate:
         self._proxies = TrustedProxies(settings.trusted_proxies)
         self._may_be_open = may_be_open(settings)
         self._anyone_may_create = settings.open
-        self._creates = Limiter(settings.rate_create.per_second, settings.rate_create.burst)
-        self._requests = Limiter(settings.rate_api.per_second, settings.rate_api.burst)
+
+        def limits(name: str, rate: Rate) -> Limits:
+            # Two installations may use one Redis: their callers must not meet.
+            limiter = Limiter(rate.per_second, rate.burst)
+            return Limits(f"{name} {settings.base_url}", limiter, services.shared_store)
+
+        self._creates = limits("create", settings.rate_create)
+        self._requests = limits("api", settings.rate_api)
         self._has_users = False
         self._users_known_until = 0.0
 
@@ -93,25 +99,25 @@ class Gate:
             secret = _secret_of(request)
             if secret is not None:
                 actor = await self._api_keys.authenticate(secret, plain_address(address))
-                self._limit(request, self._requests, f"key {actor.api_key_id}")
+                await self._limit(request, self._requests, f"key {actor.api_key_id}")
                 return actor
             signed_in = await self.signed_in(request)
             if signed_in is not None:
-                self._limit(request, self._requests, f"user {signed_in.user.id}")
+                await self._limit(request, self._requests, f"user {signed_in.user.id}")
                 if not own_page:
                     await self._require_own_page(request)
                 return signed_in.actor(plain_address(address))
             if await self._is_open(request):
                 return _open_actor(address)
             if self._anyone_may_create and scope == LINKS_CREATE:
-                self._limit(request, self._creates, address)
+                await self._limit(request, self._creates, address)
                 return Actor(
                     DEFAULT_WORKSPACE_ID, _ANYONES_SCOPES, kind="anyone", address=plain_address(address)
                 )
             raise NotAuthenticated
         except NotAuthenticated:
             # Whoever tries out keys is slowed down like everybody else.
-            self._limit(request, self._requests, f"address {address}")
+            await self._limit(request, self._requests, f"address {address}")
             raise
 
     async def signed_in(self, request: Request) -> SignedIn | None:
@@ -126,11 +132,11 @@ class Gate:
         ):
             raise Problem(FORM_EXPIRED, "A signed-in browser sends X-CSRF-Token, which its page holds.")
 
-    def _limit(self, request: Request, limiter: Limiter, caller: str) -> None:
+    async def _limit(self, request: Request, limits: Limits, caller: str) -> None:
         try:
-            request.scope[ALLOWANCE].append(limiter.check(caller))
+            request.scope[ALLOWANCE].append(await limits.check(caller))
         except TooManyRequests as refusal:
-            request.scope[ALLOWANCE].append(limiter.spent(refusal.retry_after))
+            request.scope[ALLOWANCE].append(limits.spent(refusal.retry_after))
             raise
 
     def address_of(self, request: Request) -> str:

@@ -49,7 +49,11 @@ class BulkRoutes:
             "/api/v1/urls/bulk",
             self.bulk,
             methods=["POST"],
-            responses=problems(401, 415),
+            response_class=Response,
+            responses={
+                200: {"description": "A result for each line", "content": {"application/x-ndjson": {}}},
+                **problems(401, 403, 415, 422),
+            },
             openapi_extra=body_of(LinkRequest, media_type="application/x-ndjson"),
         )
         return router

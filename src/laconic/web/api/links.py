@@ -350,7 +350,7 @@ class LinkRoutes:
             responses={
                 201: {"model": CreatedLink},
                 200: {"model": CreatedLink},
-                **problems(400, 401, 409, 413, 422),
+                **problems(400, 401, 409, 413, 415, 422),
             },
             openapi_extra=body_of(LinkRequest),
         )
@@ -367,11 +367,11 @@ class LinkRoutes:
             one,
             self.edit,
             methods=["PATCH"],
-            responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410, 422)},
+            responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410, 413, 415, 422)},
             openapi_extra=body_of(LinkEditRequest),
         )
         router.add_api_route(
-            one, self.delete, methods=["DELETE"], status_code=204, responses=problems(400, 401, 404, 410)
+            one, self.delete, methods=["DELETE"], status_code=204, responses=problems(400, 401, 404, 410, 422)
         )
         router.add_api_route(
             one + "/stats", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410)

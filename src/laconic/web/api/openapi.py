@@ -30,9 +30,10 @@ class ProblemDocument(BaseModel):
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a route; 429 and 503 can come from all of them."""
+    """The refusals of a route; 429 and 503 can come from all of them, and 403 from whatever asks who is calling."""
     content = {"application/problem+json": {"schema": ProblemDocument.model_json_schema()}}
-    return {status: {"description": _TITLES[status], "content": content} for status in (*statuses, 429, 503)}
+    told = sorted({*statuses, *((403,) if 401 in statuses else ()), 429, 503})
+    return {status: {"description": _TITLES[status], "content": content} for status in told}
 
 
 def body_of(
