@@ -9,6 +9,7 @@ import pytest
 
 from laconic.storage.database import Database
 from laconic.storage.engines import migrate, open_database
+from tests.workspaces.desk import Desk, open_desk
 
 OWNER, TENANTS = "laconic_owner", "laconic_tenants"
 
@@ -45,3 +46,10 @@ async def two_roles(two_role_urls: tuple[str, str]) -> AsyncIterator[Database]:
     database = await open_database(url, owner_url=owner_url)
     yield database
     await database.close()
+
+
+@pytest.fixture
+async def desk(database: Database) -> AsyncIterator[Desk]:
+    """The verbs on every engine."""
+    async with open_desk(database) as desk:
+        yield desk

@@ -39,6 +39,8 @@ from laconic.web.health import HealthRoutes
 from laconic.web.pages.docs import DocsRoutes
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.home import HomeRoutes
+from laconic.web.pages.identity_provider import IdentityProvider
+from laconic.web.pages.oidc import OidcRoutes
 from laconic.web.pages.preview import PreviewRoutes, is_preview
 from laconic.web.pages.problem_pages import answer_to
 from laconic.web.pages.qr_drawing import QrPainter
@@ -144,7 +146,7 @@ def make_framework(services: Services, gate: Gate, forms: FormTokens, shared: Se
         KeyRoutes(services, gate),
         AuditRoutes(services, gate),
         HomeRoutes(services, gate, painter, forms),
-        SignInRoutes(services, gate, forms),
+        *_sign_in_routes(services, gate, forms),
         DocsRoutes(app),
         StaticRoutes(),
         WellKnownRoutes(services.settings.base_url),
@@ -157,6 +159,15 @@ def make_framework(services: Services, gate: Gate, forms: FormTokens, shared: Se
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _bug)
     return app
+
+
+def _sign_in_routes(services: Services, gate: Gate, forms: FormTokens) -> list[Routes]:
+    provider = IdentityProvider.from_settings(services.settings)
+    if provider is None:
+        return [SignInRoutes(services, gate, forms)]
+    pages = SignInRoutes(services, gate, forms, provider.name)
+    secret = CodeStore(services.database).permutation_secret
+    return [pages, OidcRoutes(provider, pages, forms, secret, services.settings.base_url)]
 
 
 async def _laconic_error(request: Request, error: Exception) -> Response:

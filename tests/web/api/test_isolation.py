@@ -153,7 +153,7 @@ async def scene(open_every_api: OpenApi) -> AsyncIterator[Scene]:
         theirs, mine = await plant(api, "acme"), await plant(api, "beta")
         callers: Callers = {}
         for role in ("admin", "member", "viewer"):
-            user = await make_user(api, f"{role}-caller@example.com", role, mine.workspace_id, password=None)  # type: ignore[arg-type]
+            user = await make_user(api, f"{role}-caller@example.com", role, mine.workspace_id, password=None)
             token = await api.services.people.sessions.start(user, command_actor(mine.workspace_id), None)
             one = browser(api)
             one.client.cookies.set("laconic_session", token)

@@ -33,6 +33,7 @@ class SignInRoutes:
         self._gate = gate
         self._tokens = tokens
         self._provider_name = provider_name
+        self.sign_in_verb = services.people.sign_in
 
     # Signing in and out.
 
@@ -104,6 +105,13 @@ class SignInRoutes:
         if renewed is not None:
             self._gate.cookie.keep(response, renewed)
         return response
+
+    async def refuse(self, request: Request, error: LaconicError) -> Response:
+        """The sign-in page with what went wrong elsewhere."""
+        return await self._sign_in_page(request, error=error)
+
+    async def ask_workspace(self, request: Request, error: WorkspaceNeeded, action: str) -> Response:
+        return await self._page(request, "choose_workspace.html", error, action=action)
 
     # Links that make a user.
 

@@ -43,7 +43,9 @@ class SignIn:
         store: PeopleStore,
         passwords: Passwords,
         load_secret: Callable[[], Awaitable[bytes]],
+        now: Callable[[], int] = clock.now,
     ) -> None:
+        self._now = now
         self._database = database
         self._store = store
         self._passwords = passwords
@@ -54,7 +56,7 @@ class SignIn:
     async def with_password(self, attempt: Attempt) -> User:
         """Raises SignInFailed, WorkspaceNeeded or TooManyRequests."""
         email = attempt.email.strip().lower()
-        backoff = Backoff(self._database, self._store, await self._secret())
+        backoff = Backoff(self._database, self._store, await self._secret(), self._now)
         counted = await backoff.attempt(email, attempt.address, await self._device(email, attempt.device))
         users = await self._store.find_by_email(email, attempt.slug, _MOST_TRIED)
         known = [user for user in users if user.password_hash is not None]
@@ -121,7 +123,7 @@ class SignIn:
 
             async def work(statements: Statements, user: User = user, actor: Actor = actor) -> None:
                 event = Event("session.refuse", user.id, user.email)
-                await record(statements, user.workspace_id, actor, event, clock.now())
+                await record(statements, user.workspace_id, actor, event, self._now())
 
             await self._database.for_workspace(user.workspace_id).transaction(work)
 
@@ -129,7 +131,7 @@ class SignIn:
         actor = Actor(user.workspace_id, user.scopes, user_id=user.id, kind="user")
 
         async def work(statements: Statements) -> None:
-            moment = clock.now()
+            moment = self._now()
             changes = {"oidc_subject": subject}
             await statements_of.update_user(statements, user.workspace_id, user.id, changes, moment)
             event = Event("user.change", user.id, user.email, after={"identity_provider": True})
