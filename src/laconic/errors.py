@@ -10,6 +10,12 @@ LaconicError
 │   ├── LinkUnknown             there is no such link for this caller
 │   ├── LinkGone                the link was deleted
 │   ├── IdempotencyKeyReused    the key came before with another request
+│   ├── RecordUnknown           there is no such workspace, user, key … for this caller
+│   ├── NameTaken               another one has this slug or e-mail
+│   ├── LastAdmin               a workspace keeps at least one admin
+│   ├── InvitationOver          the link was used, taken back, or is too old
+│   ├── SignInFailed            no such user, or another password
+│   ├── WorkspaceNeeded         the same person is known in several workspaces
 │   ├── NotAuthenticated        no credentials, or bad ones
 │   ├── ScopeMissing            good credentials that do not allow this
 │   ├── CleanupRunning          a cleanup is under way already
@@ -98,6 +104,50 @@ class IdempotencyKeyReused(Refused):
 
     def __init__(self) -> None:
         super().__init__("This Idempotency-Key was used before with a different request.")
+
+
+class RecordUnknown(Refused):
+    """There is no such record for this caller; another tenant's looks the same. `kind` is a word such as `user`."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"There is no such {kind}.")
+        self.kind = kind
+
+
+class NameTaken(Refused):
+    """Another record has this name; `field` says which."""
+
+    def __init__(self, field: str, value: str) -> None:
+        super().__init__(f"{value!r} is taken.")
+        self.field = field
+
+
+class LastAdmin(Refused):
+    """A workspace keeps at least one admin, or nobody could ever change it again."""
+
+    def __init__(self) -> None:
+        super().__init__("This is the only admin of the workspace. Make somebody else an admin first.")
+
+
+class InvitationOver(Refused):
+    """The link was used, taken back, or is too old."""
+
+    def __init__(self) -> None:
+        super().__init__("This link was used before, was taken back, or is too old. Ask for a new one.")
+
+
+class SignInFailed(Refused):
+    """No such user, or another password: which of them is not told."""
+
+    def __init__(self, detail: str = "E-mail and password do not match.") -> None:
+        super().__init__(detail)
+
+
+class WorkspaceNeeded(Refused):
+    """The same person is known in several workspaces, so one has to be named."""
+
+    def __init__(self) -> None:
+        super().__init__("You are in several workspaces. Say which one, by its slug.")
 
 
 class NotAuthenticated(Refused):

@@ -115,6 +115,14 @@ def _base_url(value: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
+def _issuer(value: str) -> str:
+    parts = urlsplit(value)
+    is_local = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if value and not (parts.scheme == "https" and parts.hostname) and not is_local:
+        raise ValueError("the provider's https:// address, as it calls itself")
+    return value
+
+
 def _code_pattern(value: str) -> str:
     try:
         re.compile(value)
@@ -215,6 +223,13 @@ class Settings:
     )
     rate_create: Rate = _setting(Rate(10, 20), _rate, "Creates per address, where anyone may create.")
     rate_api: Rate = _setting(Rate(100, 50), _rate, "Requests per API key.")
+    oidc_issuer: str = _setting(
+        "", _issuer, "An OpenID Connect provider that people sign in through; empty: none."
+    )
+    oidc_client_id: str = _setting("", _text, "What the provider knows this installation as.")
+    oidc_client_secret: str = _setting("", _text, "What this installation proves itself with, if anything.")
+    oidc_scopes: str = _setting("openid email profile", _text, "What the provider is asked for.")
+    oidc_name: str = _setting("single sign-on", _text, "What the sign-in page calls the provider.")
     log_level: str = _setting(
         "info", _one_of("debug", "info", "warning", "error"), "The least that is logged."
     )
@@ -230,6 +245,11 @@ class Settings:
     @property
     def data_folder(self) -> Path:
         return Path(self.data).resolve()
+
+    @property
+    def owner_database_url(self) -> str:
+        """For what is done for all tenants: look-ups, ingest, upkeep."""
+        return self.database_owner_url or self.effective_database_url
 
     @property
     def journal_folder(self) -> Path:

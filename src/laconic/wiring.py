@@ -42,8 +42,26 @@ from laconic.storage.shared import SharedStore
 from laconic.upkeep.reaper import Plan, Reaper
 from laconic.upkeep.sweeps import Sweeps
 from laconic.workspaces.api_keys import ApiKeys
+from laconic.workspaces.audit.store import AuditStore
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
+from laconic.workspaces.passwords import Passwords
+from laconic.workspaces.people.invitations import Invitations
+from laconic.workspaces.people.sessions import Sessions
+from laconic.workspaces.people.sign_in import SignIn
+from laconic.workspaces.people.store import PeopleStore
+from laconic.workspaces.people.users import Users
 from laconic.workspaces.store import WorkspaceStore
+from laconic.workspaces.tenants import Workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """All that is done with users."""
+
+    users: Users
+    invitations: Invitations
+    sessions: Sessions
+    sign_in: SignIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +100,9 @@ class Services:
     eraser: Eraser
     feed: LiveFeed
     reaper: Reaper
+    tenants: Workspaces
+    people: People
+    audit: AuditStore
 
 
 @asynccontextmanager
@@ -92,7 +113,7 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
     and a command would take a block for one link.
     """
     async with AsyncExitStack() as stack:
-        database = await open_database(settings.effective_database_url)
+        database = await open_database(settings.effective_database_url, owner_url=settings.database_owner_url)
         stack.push_async_callback(database.close)
         workspaces = WorkspaceStore(database)
         base_host = urlsplit(settings.base_url).hostname or "localhost"
@@ -131,6 +152,7 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             allow_private=settings.private_targets == "allow",
         )
         custom_codes = CustomCodeRules(settings.custom_code_pattern)
+        tenants = Workspaces(database, workspaces)
         creator = LinkCreator(
             database,
             codes,
@@ -140,12 +162,16 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             redirect_status=settings.redirect_status,
             allocations=allocations,
             cache=cache,
+            settings_of=tenants.settings_of,
         )
         stack.push_async_callback(creator.close)
         links = LinkStore(database)
         events = EventStore(database)
         feed = LiveFeed(events)
         stack.push_async_callback(feed.close)
+        people = _open_people(database, stack)
+        api_keys = ApiKeys(database, workspaces)
+        stack.push_async_callback(api_keys.close)
         yield Services(
             settings=settings,
             database=database,
@@ -164,12 +190,15 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             browser=LinkBrowser(links),
             once=Once(database),
             workspaces=workspaces,
-            api_keys=ApiKeys(workspaces),
+            api_keys=api_keys,
             reports=Reports(ReportStore(database)),
             events=EventBrowser(events),
             eraser=Eraser(events),
             feed=feed,
             reaper=open_reaper(settings, database),
+            tenants=tenants,
+            people=people,
+            audit=AuditStore(database),
         )
 
 
@@ -235,4 +264,16 @@ def open_filler(
         SharedPool(shared, works.maker.region) if shared is not None else None,
         min_size=settings.kgs_pool_min_size,
         batch_size=settings.kgs_batch_size,
+    )
+
+
+def _open_people(database: Database, stack: AsyncExitStack) -> People:
+    store, passwords = PeopleStore(database), Passwords()
+    stack.callback(passwords.close)
+    users = Users(database, store, passwords)
+    return People(
+        users,
+        Invitations(database, store, users),
+        Sessions(database, store),
+        SignIn(database, store, passwords, CodeStore(database).permutation_secret),
     )

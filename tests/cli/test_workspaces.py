@@ -20,7 +20,7 @@ def authenticate(url: str, secret: str) -> Actor:
     async def ask() -> Actor:
         database = await open_database(url)
         try:
-            return await ApiKeys(WorkspaceStore(database)).authenticate(secret)
+            return await ApiKeys(database, WorkspaceStore(database)).authenticate(secret)
         finally:
             await database.close()
 
@@ -49,9 +49,10 @@ def test_a_key_has_the_scopes_and_the_expiry_that_were_asked_for(laconic: Laconi
 def test_keys_are_listed_without_their_secrets(laconic: Laconic) -> None:
     secret = laconic("key", "create", "a name é").line()
     (line,) = laconic("key", "list").out.splitlines()
-    prefix, name, state, scopes, created, expires = line.split("\t")
+    prefix, name, state, scopes, created, expires, last_used = line.split("\t")
     assert secret.startswith(prefix)
     assert (name, state, scopes, expires) == ("a name é", "active", "links:read,links:write", "")
+    assert last_used == ""
     assert created.endswith("Z")
     shown = laconic("key", "list", "--json")
     assert [item["key_prefix"] for item in shown.json()["items"]] == [prefix]

@@ -65,8 +65,16 @@ class Banner:
     settings: Settings
     mode: Mode
     role: str
+    # While there is no user: the token of the link that makes the first one.
+    set_up_token: str | None = None
 
-    def document(self) -> dict[str, str | int]:
+    @property
+    def set_up_url(self) -> str | None:
+        if self.set_up_token is None or self.role == "background":
+            return None
+        return f"{self.settings.base_url}/dashboard/set-up/{self.set_up_token}"
+
+    def document(self) -> dict[str, str | int | None]:
         return {
             "version": __version__,
             "pid": os.getpid(),
@@ -75,6 +83,7 @@ class Banner:
             "host": self.settings.host,
             "port": self.settings.port,
             "mode": self.mode.name,
+            "set_up_url": self.set_up_url,
             "data": str(Path(self.settings.data).resolve()),
             "engine": engine_of(self.settings.effective_database_url),
             "database": place_of_database(self.settings.effective_database_url),
@@ -98,6 +107,7 @@ class Banner:
             "",
             *self._mode(),
             *self._data(),
+            *self._set_up(),
             *self._try(),
             *_stop(),
             "",
@@ -106,6 +116,12 @@ class Banner:
 
     def _mode(self) -> list[str]:
         return _sentence("Mode", f"{self.mode.name}: {self.mode.who} ({self.mode.why}).", lead=self.mode.name)
+
+    def _set_up(self) -> list[str]:
+        if self.set_up_url is None:
+            return []
+        text = f"{self.set_up_url} makes the first user, once, within a day."
+        return _sentence("Set up", text)
 
     def _data(self) -> list[str]:
         url = self.settings.effective_database_url

@@ -41,7 +41,7 @@ class Call:
         settings = self.settings()
 
         async def run() -> T:
-            await migrate(settings.effective_database_url)
+            await migrate(settings.effective_database_url, settings.database_owner_url)
             async with open_services(settings, pooled=False) as services:
                 return await work(services)
 

@@ -28,7 +28,8 @@ def migrate(call: Call) -> None:
     """
     from laconic.storage import engines
 
-    applied = asyncio.run(engines.migrate(call.settings().effective_database_url))
+    settings = call.settings()
+    applied = asyncio.run(engines.migrate(settings.effective_database_url, settings.database_owner_url))
     call.show({"applied": applied}, *(f"Applied {name}." for name in applied))
     if not applied and not call.json:
         click.echo("Nothing to do: the schema is up to date.")
@@ -45,7 +46,7 @@ def status(call: Call) -> int:
       laconic db status
       laconic db status --json
     """
-    url = call.settings().effective_database_url
+    url = call.settings().owner_database_url
     document = asyncio.run(_status(url))
     lines = [
         f"Engine   {document['engine']}",

@@ -4,12 +4,13 @@ Written again here because importing the API takes half a second; a test holds t
 """
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from laconic.clock import SECOND, now, to_rfc3339
 from laconic.links.model import Created, Link
 from laconic.redirect.model import is_expired
-from laconic.workspaces.model import ApiKey
+from laconic.workspaces.model import ApiKey, User, Workspace
 
 
 def short_url(link: Link, base_url: str) -> str:
@@ -78,7 +79,35 @@ def key_document(key: ApiKey) -> dict[str, Any]:
         "name": key.name,
         "key_prefix": key.key_prefix,
         "scopes": sorted(key.scopes),
+        "created_by": None if key.created_by is None else str(key.created_by),
         "created_at": when(key.created_at),
         "expires_at": when(key.expires_at),
+        "last_used_at": when(key.last_used_at),
         "is_active": key.is_active,
+        "replaced_by": None if key.replaced_by is None else str(key.replaced_by),
+    }
+
+
+def workspace_document(workspace: Workspace) -> dict[str, Any]:
+    return {
+        "id": str(workspace.id),
+        "name": workspace.name,
+        "slug": workspace.slug,
+        "settings": asdict(workspace.settings),
+        "created_at": when(workspace.created_at),
+        "updated_at": when(workspace.updated_at),
+    }
+
+
+def user_document(user: User) -> dict[str, Any]:
+    return {
+        "id": str(user.id),
+        "email": user.email,
+        "full_name": user.full_name,
+        "role": user.role,
+        "is_operator": user.is_operator,
+        "has_password": user.password_hash is not None,
+        "created_at": when(user.created_at),
+        "updated_at": when(user.updated_at),
+        "last_login_at": when(user.last_login_at),
     }

@@ -22,10 +22,12 @@ from laconic.clock import SECOND, now
 from laconic.errors import LaconicError
 from laconic.links.browse import LARGEST_PAGE, Query, Sort, State
 from laconic.links.model import Link, LinkDraft, LinkEdit
-from laconic.workspaces.model import DEFAULT_DOMAIN_ID, DEFAULT_WORKSPACE_ID
+from laconic.workspaces.model import DEFAULT_DOMAIN_ID, DEFAULT_WORKSPACE_ID, command_actor
 
 if TYPE_CHECKING:
     from laconic.wiring import Services
+
+_ACTOR = command_actor(DEFAULT_WORKSPACE_ID)
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _COLUMNS = (
@@ -109,7 +111,7 @@ def shorten(
     )
 
     async def work(services: "Services") -> None:
-        created = await services.creator.create(DEFAULT_WORKSPACE_ID, None, draft)
+        created = await services.creator.create(DEFAULT_WORKSPACE_ID, None, draft, _ACTOR)
         base_url = services.settings.base_url
         call.show(created_document(created, base_url), short_url(created.link, base_url))
 
@@ -213,7 +215,7 @@ def edit(call: Call, /, link: str, **said: Any) -> None:
 
     async def work(services: "Services") -> None:
         domain_id, code = domain_of(services, link)
-        await services.changer.edit(DEFAULT_WORKSPACE_ID, domain_id, code, change)
+        await services.changer.edit(DEFAULT_WORKSPACE_ID, domain_id, code, change, _ACTOR)
         changed = await services.browser.get(DEFAULT_WORKSPACE_ID, domain_id, code)
         base_url = services.settings.base_url
         line = f"{short_url(changed, base_url)} → {target_of(changed)} ({state_of(changed)})"
@@ -269,7 +271,7 @@ def delete(call: Call, links: tuple[str, ...]) -> int:
         for link in links:
             try:
                 domain_id, code = domain_of(services, link)
-                await services.changer.delete(DEFAULT_WORKSPACE_ID, domain_id, code)
+                await services.changer.delete(DEFAULT_WORKSPACE_ID, domain_id, code, _ACTOR)
                 done.codes.append(code)
             except LaconicError as error:
                 done.failures.append(Failure.from_error(error))

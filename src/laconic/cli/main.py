@@ -13,9 +13,11 @@ from laconic.cli.codes import codes
 from laconic.cli.database import db
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
+from laconic.cli.people import user
 from laconic.cli.reap import reap
 from laconic.cli.serve import serve
 from laconic.cli.stats import stats
+from laconic.cli.tenants import workspace
 from laconic.cli.workspaces import key
 from laconic.errors import LaconicError
 
@@ -44,7 +46,10 @@ def laconic() -> None:
     """
 
 
-for _command in (serve, shorten, expand, list_links, edit, delete, stats, clicks, key, codes, db, reap):
+for _command in (
+    *(serve, shorten, expand, list_links, edit, delete, stats, clicks),
+    *(workspace, user, key, codes, db, reap),
+):
     laconic.add_command(_command)
 
 

@@ -50,12 +50,13 @@ def serve(call: Call, host: str | None, port: int | None, workers: int | None, r
         folder, on_wait=lambda: click.echo("The last server was killed; its processes are ending …", err=True)
     )
     settings.journal_folder.mkdir(mode=0o700, exist_ok=True)
-    has_users = asyncio.run(_prepare_database(settings.effective_database_url))
+    set_up_token = asyncio.run(_prepare_database(settings))
     listeners = [] if role == "background" else listen(settings.host, settings.port, settings.workers)
     if listeners:
         settings = _with_address(settings, listeners[0].getsockname()[1])
         leave_base_url(folder, settings.base_url)
-    banner = Banner(settings, Mode.from_settings(settings, has_users=has_users), role)
+    mode = Mode.from_settings(settings, has_users=set_up_token is None)
+    banner = Banner(settings, mode, role, set_up_token)
     supervisor = Supervisor(settings, role, listeners)  # type: ignore[arg-type]
     return supervisor.run(lambda: banner.show(as_json=call.json))
 
@@ -66,15 +67,19 @@ def _warn_of_role(settings: Settings, role: str) -> None:
         click.echo("Without upkeep SQLite's log grows and grows: use --role all, or PostgreSQL.", err=True)
 
 
-async def _prepare_database(url: str) -> bool:
-    """Migrates it; says whether there are users, for that decides the mode."""
+async def _prepare_database(settings: Settings) -> str | None:
+    """Migrates it. The token of a set-up link while there is no user, for that decides the mode, too."""
     from laconic.storage.engines import migrate, open_database
-    from laconic.workspaces.store import WorkspaceStore
+    from laconic.workspaces.passwords import Passwords
+    from laconic.workspaces.people.invitations import Invitations
+    from laconic.workspaces.people.store import PeopleStore
+    from laconic.workspaces.people.users import Users
 
-    await migrate(url)
-    database = await open_database(url)
+    await migrate(settings.effective_database_url, settings.database_owner_url)
+    database = await open_database(settings.owner_database_url)
     try:
-        return await WorkspaceStore(database).has_users()
+        people = PeopleStore(database)
+        return await Invitations(database, people, Users(database, people, Passwords())).set_up()
     finally:
         await database.close()
 

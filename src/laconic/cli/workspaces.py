@@ -1,6 +1,7 @@
-"""key create, key list, key revoke: secrets of programs, for the default workspace."""
+"""key create, key list, key rotate, key revoke: secrets of programs."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +12,7 @@ from laconic.cli.tables import Column, print_rows
 from laconic.cli.values import DURATION
 from laconic.clock import SECOND, now
 from laconic.redirect.model import is_expired
-from laconic.workspaces.model import DEFAULT_WORKSPACE_ID, LINKS_READ, LINKS_WRITE, SCOPES, ApiKey
+from laconic.workspaces.model import LINKS_READ, LINKS_WRITE, SCOPES, Actor, ApiKey, command_actor
 
 if TYPE_CHECKING:
     from laconic.wiring import Services
@@ -24,13 +25,31 @@ _COLUMNS = (
     Column("Scopes", "text"),
     Column("Created", "moment"),
     Column("Expires", "moment"),
+    Column("Last used", "moment"),
 )
+
+
+def in_workspace(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--workspace, for commands that work in one."""
+    return click.option(
+        "--workspace",
+        "slug",
+        metavar="SLUG",
+        default="default",
+        show_default=True,
+        help="The workspace, by its slug.",
+    )(command)
+
+
+async def actor_in(services: "Services", slug: str) -> Actor:
+    """Whoever has a shell here, acting in the workspace with this slug."""
+    return command_actor((await services.tenants.find(slug)).id)
 
 
 @click.group()
 @shared_options
 def key() -> None:
-    """Make, list and revoke API keys."""
+    """Make, list, rotate and revoke API keys."""
 
 
 @key.command()
@@ -45,9 +64,10 @@ def key() -> None:
     help="What the key may do; say it once for each scope.",
 )
 @click.option("--expires-in", type=DURATION, metavar="DURATION", help="Such as 12h or 90d. Default: never.")
+@in_workspace
 @shared_options
 @pass_call
-def create(call: Call, name: str, scopes: tuple[str, ...], expires_in: int | None) -> None:
+def create(call: Call, name: str, scopes: tuple[str, ...], expires_in: int | None, slug: str) -> None:
     """Make an API key and print it, this once.
 
     \b
@@ -64,31 +84,36 @@ def create(call: Call, name: str, scopes: tuple[str, ...], expires_in: int | Non
     expires_at = None if expires_in is None else now() + expires_in * SECOND
 
     async def work(services: "Services") -> tuple[str, ApiKey]:
+        actor = await actor_in(services, slug)
         return await services.api_keys.create(
-            DEFAULT_WORKSPACE_ID, name.strip(), frozenset(scopes), expires_at=expires_at
+            actor.workspace_id, name.strip(), frozenset(scopes), expires_at=expires_at, actor=actor
         )
 
-    secret, made = call.run(work)
+    _show_secret(call, *call.run(work))
+
+
+def _show_secret(call: Call, secret: str, made: ApiKey) -> None:
     call.show({**key_document(made), "secret": secret}, secret)
     if not call.json:
         click.echo("Keep it: it is shown only this once. Use: Authorization: Bearer lac_live_…", err=True)
 
 
 @key.command("list")
+@in_workspace
 @shared_options
 @pass_call
-def list_keys(call: Call) -> None:
+def list_keys(call: Call, slug: str) -> None:
     """Show the API keys by the beginning of their secrets.
 
     \b
-    Columns: prefix, name, state, scopes, creation, expiry.
+    Columns: prefix, name, state, scopes, creation, expiry, last use.
     \b
     Example:
       laconic key list | cut -f 1,2
     """
 
     async def work(services: "Services") -> list[ApiKey]:
-        return await services.workspaces.list_keys(DEFAULT_WORKSPACE_ID)
+        return await services.api_keys.list(await actor_in(services, slug))
 
     keys = call.run(work)
     if call.json:
@@ -108,15 +133,52 @@ def _row(one: ApiKey) -> tuple[str, ...]:
         ",".join(sorted(one.scopes)),
         to_the_second(one.created_at),
         to_the_second(one.expires_at),
+        to_the_second(one.last_used_at),
     )
+
+
+async def _find(services: "Services", actor: Actor, prefix: str) -> ApiKey:
+    for one in await services.api_keys.list(actor):
+        if one.key_prefix == prefix and one.is_active:
+            return one
+    raise CommandRefused("key_unknown", f"There is no active key that begins with {prefix!r}.")
 
 
 @key.command()
 @click.argument("prefix")
+@click.option(
+    "--overlap",
+    type=DURATION,
+    metavar="DURATION",
+    default="1d",
+    show_default=True,
+    help="How long the old secret goes on working, such as 1h.",
+)
+@in_workspace
 @shared_options
 @pass_call
-def revoke(call: Call, prefix: str) -> None:
-    """End an API key. Servers refuse it within a few seconds.
+def rotate(call: Call, prefix: str, overlap: int, slug: str) -> None:
+    """Make a new secret for an API key; the old one goes on working for a while.
+
+    \b
+    Example:
+      laconic key rotate lac_live_A1b2C3 --overlap 1h
+    """
+
+    async def work(services: "Services") -> tuple[str, ApiKey]:
+        actor = await actor_in(services, slug)
+        return await services.api_keys.rotate(actor, (await _find(services, actor, prefix)).id, overlap)
+
+    _show_secret(call, *call.run(work))
+
+
+@key.command()
+@click.argument("prefix")
+@in_workspace
+@shared_options
+@pass_call
+def revoke(call: Call, prefix: str, slug: str) -> None:
+    """End an API key. Servers refuse it within a second.
 
     \b
     Example:
@@ -124,8 +186,8 @@ def revoke(call: Call, prefix: str) -> None:
     """
 
     async def work(services: "Services") -> None:
-        if not await services.workspaces.revoke_key(DEFAULT_WORKSPACE_ID, prefix):
-            raise CommandRefused("key_unknown", f"There is no active key that begins with {prefix!r}.")
+        actor = await actor_in(services, slug)
+        await services.api_keys.revoke(actor, (await _find(services, actor, prefix)).id)
 
     call.run(work)
     call.show({"revoked": prefix}, f"Revoked {prefix}.")

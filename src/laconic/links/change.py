@@ -17,6 +17,8 @@ from laconic.links.targets import TargetRules
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.model import GoneReason, is_expired
 from laconic.storage.database import Database, Statements
+from laconic.workspaces.audit.record import Event, changed, record
+from laconic.workspaces.model import Actor
 
 
 class LinkChanger:
@@ -35,36 +37,51 @@ class LinkChanger:
         self._cache = cache
         self._now = now
 
-    async def edit(self, workspace_id: int, domain_id: int, code: str, edit: LinkEdit) -> Link:
+    async def edit(
+        self, workspace_id: int, domain_id: int, code: str, edit: LinkEdit, actor: Actor | None = None
+    ) -> Link:
         """The link as it is after the edit."""
 
         async def work(statements: Statements) -> Link:
-            return await self.edit_in(statements, workspace_id, domain_id, code, edit)
+            return await self.edit_in(statements, workspace_id, domain_id, code, edit, actor)
 
-        return await self._change(work)
+        return await self._change(workspace_id, work)
 
-    async def delete(self, workspace_id: int, domain_id: int, code: str) -> Link:
+    async def delete(self, workspace_id: int, domain_id: int, code: str, actor: Actor | None = None) -> Link:
         """The row stays for ever, and with it the code: nobody else will get it."""
 
         async def work(statements: Statements) -> Link:
-            return await self.delete_in(statements, workspace_id, domain_id, code)
+            return await self.delete_in(statements, workspace_id, domain_id, code, actor)
 
-        return await self._change(work)
+        return await self._change(workspace_id, work)
 
     async def edit_in(
-        self, statements: Statements, workspace_id: int, domain_id: int, code: str, edit: LinkEdit
+        self,
+        statements: Statements,
+        workspace_id: int,
+        domain_id: int,
+        code: str,
+        edit: LinkEdit,
+        actor: Actor | None = None,
     ) -> Link:
         link = await self._find(statements, workspace_id, domain_id, code)
         changes = self._judge(link, edit)
-        return await self._write(statements, link, changes) if changes else link
+        return await self._write(statements, link, changes, "link.change", actor) if changes else link
 
-    async def delete_in(self, statements: Statements, workspace_id: int, domain_id: int, code: str) -> Link:
+    async def delete_in(
+        self,
+        statements: Statements,
+        workspace_id: int,
+        domain_id: int,
+        code: str,
+        actor: Actor | None = None,
+    ) -> Link:
         link = await self._find(statements, workspace_id, domain_id, code)
         changes = {"is_deleted": True, "is_active": False, "gone_reason": "deleted"}
-        return await self._write(statements, link, changes)
+        return await self._write(statements, link, changes, "link.delete", actor)
 
-    async def _change(self, work: Callable[[Statements], Awaitable[Link]]) -> Link:
-        link = await self._database.transaction(work)
+    async def _change(self, workspace_id: int, work: Callable[[Statements], Awaitable[Link]]) -> Link:
+        link = await self._database.for_workspace(workspace_id).transaction(work)
         self.tell_cache(link)
         return link
 
@@ -82,12 +99,19 @@ class LinkChanger:
             raise LinkGone(code)
         return link
 
-    async def _write(self, statements: Statements, link: Link, changes: dict[str, Any]) -> Link:
+    async def _write(
+        self, statements: Statements, link: Link, changes: dict[str, Any], action: str, actor: Actor | None
+    ) -> Link:
         moment = self._now()
         version = await statements_of.update(statements, link.workspace_id, link, changes, moment)
         await statements_of.announce_changes(statements, [(link.domain_id, link.short_code, version)], moment)
         shown = {name: value for name, value in changes.items() if not name.startswith("normalized")}
-        return replace(link, **shown, version=version, updated_at=moment)
+        after = replace(link, **shown, version=version, updated_at=moment)
+        if actor is not None:
+            fields = changed({name: getattr(link, name) for name in shown}, shown)
+            event = Event(action, link.id, link.short_code, *fields)
+            await record(statements, link.workspace_id, actor, event, moment)
+        return after
 
     def _judge(self, link: Link, edit: LinkEdit) -> dict[str, Any]:
         """The columns to write. Nothing here reads the database."""

@@ -1,17 +1,16 @@
 """Making links: one by one, many at once, once per Idempotency-Key, or again the one that is there."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
 from laconic import clock
 from laconic.codes.ahead.allocations import Allocations
-from laconic.codes.ahead.store import mark_used
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.rules import POSSIBLE_CODE, CustomCodeRules
 from laconic.errors import CodeTaken, LaconicError, Unavailable
 from laconic.links import store as statements_of
-from laconic.links.insert import Inserter, Outcome
+from laconic.links.insert import Inserter, Outcome, creation_event
 from laconic.links.model import Created, Link, LinkDraft
 from laconic.links.normalize import digest
 from laconic.links.prepare import Prepared, Preparer
@@ -19,9 +18,16 @@ from laconic.links.store import LinkStore
 from laconic.links.targets import TargetRules
 from laconic.redirect.cache import RedirectCache
 from laconic.storage.database import Database, Statements
+from laconic.workspaces.audit.record import record
+from laconic.workspaces.model import Actor, WorkspaceSettings
 
 # For the case that the first is taken: inside a transaction no more can be leased.
 _SPARE_CODES = 4
+_PLAIN = WorkspaceSettings()
+
+
+async def _no_choices(_: int) -> WorkspaceSettings:
+    return _PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +52,13 @@ class LinkCreator:
         redirect_status: int = 302,
         allocations: Allocations | None = None,
         cache: RedirectCache | None = None,
+        settings_of: Callable[[int], Awaitable[WorkspaceSettings]] = _no_choices,
         now: Callable[[], int] = clock.now,
     ) -> None:
         self._database = database
         self._codes = codes
         self._allocations = allocations
+        self._settings_of = settings_of
         self._preparer = Preparer(
             targets, custom_codes, domain_id=domain_id, redirect_status=redirect_status, now=now
         )
@@ -61,9 +69,14 @@ class LinkCreator:
         """Rows that a unique index has refused so far."""
         return self._inserter.conflicts
 
-    async def create(self, workspace_id: int, created_by: int | None, draft: LinkDraft) -> Created:
-        """One link, durable when this returns. Raises a Refused that says what to change."""
-        prepared = await self._prepare(workspace_id, created_by, draft)
+    async def create(
+        self, workspace_id: int, created_by: int | None, draft: LinkDraft, actor: Actor | None = None
+    ) -> Created:
+        """One link, durable when this returns. Raises a Refused that says what to change.
+
+        An `actor` who has a name goes into the audit trail with it.
+        """
+        prepared = await self._prepare(workspace_id, created_by, draft, actor)
         if prepared.normalized is not None:
             return await self._create_for_reuse(prepared)
         outcome = (await self._inserter.insert([prepared]))[0]
@@ -79,6 +92,7 @@ class LinkCreator:
         codes = await self._codes_or_reason(sum(draft.custom_code is None for draft in drafts))
         holders = await self._holders(draft.custom_code for draft in drafts)
         moment = self._preparer.now()
+        choices = await self._settings_of(workspace_id)
         outcomes: list[Outcome | None] = []
         plain: list[Prepared] = []
         for draft in drafts:
@@ -87,8 +101,9 @@ class LinkCreator:
             try:
                 if isinstance(code, LaconicError):
                     raise code
+                holder = holders.get(draft.custom_code or "", "")
                 prepared = self._preparer.prepare(
-                    workspace_id, created_by, draft, code, moment, holders.get(draft.custom_code or "", "")
+                    workspace_id, created_by, draft, code, moment, choices, holder
                 )
                 if prepared.normalized is None:
                     plain.append(prepared)
@@ -109,37 +124,47 @@ class LinkCreator:
         except Unavailable as error:
             return repeat(error)
 
-    async def make_ready(self, workspace_id: int, created_by: int | None, draft: LinkDraft) -> ReadyDraft:
+    async def make_ready(
+        self, workspace_id: int, created_by: int | None, draft: LinkDraft, actor: Actor | None = None
+    ) -> ReadyDraft:
         """All that can be judged and fetched before a transaction opens, where nothing else may be awaited."""
-        prepared = await self._prepare(workspace_id, created_by, draft)
+        prepared = await self._prepare(workspace_id, created_by, draft, actor)
         return ReadyDraft(prepared, await self._spare_codes(prepared))
 
     async def create_in(self, statements: Statements, ready: ReadyDraft, workspace_id: int) -> Created:
-        """A create inside a transaction that the caller has opened; `tell_cache` follows its commit."""
+        """A create inside a transaction that the caller has opened; `committed` follows its commit."""
         created = await self._insert_in(statements, ready, workspace_id)
         if ready.prepared.is_custom and not created.existing:
             link = created.link
-            if ready.prepared.code_holder:
-                await mark_used(statements, ready.prepared.code_holder, link.short_code, link.id)
             await statements_of.announce_changes(
                 statements, [(link.domain_id, link.short_code, link.version)], link.created_at
             )
         return created
 
-    def tell_cache(self, ready: ReadyDraft) -> None:
+    async def committed(self, ready: ReadyDraft) -> None:
+        """Codes belong to no tenant: the pool is told outside the transaction that made the link."""
         self._inserter.tell_cache(ready.prepared)
+        await self._mark_used([ready.prepared], [Created(ready.prepared.link)])
 
     async def close(self) -> None:
         await self._inserter.close()
 
-    async def _prepare(self, workspace_id: int, created_by: int | None, draft: LinkDraft) -> Prepared:
+    async def _prepare(
+        self, workspace_id: int, created_by: int | None, draft: LinkDraft, actor: Actor | None
+    ) -> Prepared:
+        choices = await self._settings_of(workspace_id)
         holder = ""
         if draft.custom_code is None:
             code = (await self._codes.take())[0]
         else:
             code = draft.custom_code
             holder = (await self._holders([code])).get(code, "")
-        return self._preparer.prepare(workspace_id, created_by, draft, code, self._preparer.now(), holder)
+        prepared = self._preparer.prepare(
+            workspace_id, created_by, draft, code, self._preparer.now(), choices, holder
+        )
+        if actor is not None and actor.is_named:
+            prepared.told_of = actor
+        return prepared
 
     async def _holders(self, custom_codes: Iterable[str | None]) -> dict[str, str]:
         """Whose the codes are that programs have taken ahead; all others are free for anyone to ask for."""
@@ -160,8 +185,8 @@ class LinkCreator:
         async def work(statements: Statements) -> Created:
             return await self._insert_in(statements, ready, prepared.link.workspace_id)
 
-        created = await self._database.transaction(work)
-        self.tell_cache(ready)
+        created = await self._database.for_workspace(prepared.link.workspace_id).transaction(work)
+        self._inserter.tell_cache(prepared)
         return created
 
     async def _insert_in(self, statements: Statements, ready: ReadyDraft, workspace_id: int) -> Created:
@@ -172,6 +197,9 @@ class LinkCreator:
                 return Created(existing, existing=True)
             prepared.link.short_code = code
             if await statements_of.insert_one(statements, workspace_id, prepared.row()):
+                if prepared.told_of is not None:
+                    event = creation_event(prepared.link)
+                    await record(statements, workspace_id, prepared.told_of, event, prepared.link.created_at)
                 return Created(prepared.link)
         if prepared.is_custom:
             raise CodeTaken(prepared.link.short_code)

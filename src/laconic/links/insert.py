@@ -15,6 +15,7 @@ from laconic.links.model import Created, Link
 from laconic.links.prepare import Prepared, Preparer
 from laconic.links.store import LinkStore
 from laconic.redirect.cache import RedirectCache
+from laconic.workspaces.audit.record import Event, event_row
 
 Outcome = Created | LaconicError
 
@@ -23,6 +24,10 @@ _MOST_PER_INSERT = 512
 _SLICE = 128
 # Generated codes meet taken ones only where custom codes are as long: this many in a row is no accident.
 _MOST_TRIES = 20
+
+
+def creation_event(link: Link) -> Event:
+    return Event("link.create", link.id, link.short_code, after={"original_url": link.original_url})
 
 
 @dataclass(slots=True)
@@ -94,8 +99,15 @@ class Inserter:
         try:
             prepared = [order.prepared[index] for order, index in batch]
             custom = {one.link.id for one in prepared if one.is_custom}
+            events = {
+                one.link.id: event_row(
+                    workspace_id, one.told_of, creation_event(one.link), one.link.created_at
+                )
+                for one in prepared
+                if one.told_of is not None
+            }
             refused = await self._store.insert_many(
-                workspace_id, [one.row() for one in prepared], announce=custom
+                workspace_id, [one.row() for one in prepared], announce=custom, events=events
             )
         except LaconicError as error:
             # Their codes are burnt: whether a commit that failed has happened is not known.

@@ -105,10 +105,10 @@ class Created:
     existing: bool = False
 
 
-def expiry_of(draft: LinkDraft, moment: int) -> int | None:
-    """The moment a draft asks for, in whichever of the three ways."""
+def expiry_of(draft: LinkDraft, moment: int, default_hours: int | None = None) -> int | None:
+    """The moment a draft asks for, in whichever of the three ways, or else the workspace's default."""
     if draft.expires_in_hours is draft.expires_in_seconds is draft.expires_at is None:
-        return None
+        return None if default_hours is None else moment + default_hours * HOUR
     asked = [
         name
         for name in ("expires_in_hours", "expires_in_seconds", "expires_at")

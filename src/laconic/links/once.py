@@ -52,7 +52,7 @@ class Once:
             await statements_of.keep_answer(statements, workspace_id, stored, answer.status, answer.body)
             return answer
 
-        return await self._database.transaction(claim_then_work)
+        return await self._database.for_workspace(workspace_id).transaction(claim_then_work)
 
     async def earlier(self, workspace_id: int, key: str, request: bytes) -> Answer | None:
         """The answer of the first time, if there was one.
@@ -61,7 +61,7 @@ class Once:
         be wrong by now, and the answer stays the same.
         """
         check_key(key)
-        row = await statements_of.find_answer(self._database, workspace_id, key)
+        row = await statements_of.find_answer(self._database.for_workspace(workspace_id), workspace_id, key)
         return _again(row, _fingerprint(request)) if row is not None else None
 
 

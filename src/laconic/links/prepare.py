@@ -12,6 +12,9 @@ from laconic.links.fields import check_status, check_texts, metadata_text
 from laconic.links.model import Link, LinkDraft, expiry_of
 from laconic.links.normalize import digest, normalize
 from laconic.links.targets import TargetRules
+from laconic.workspaces.model import Actor, WorkspaceSettings
+
+_PLAIN = WorkspaceSettings()
 
 
 @dataclass(slots=True)
@@ -22,6 +25,8 @@ class Prepared:
     created_by: int | None
     is_custom: bool
     normalized: str | None
+    # Whom the audit trail names; None: nobody to name, or a bulk create, which is told of as a whole.
+    told_of: Actor | None = None
     # Whoever had taken the code ahead: its row in the pool is used up by this link.
     code_holder: str = ""
 
@@ -75,6 +80,7 @@ class Preparer:
         draft: LinkDraft,
         code: str,
         moment: int,
+        choices: WorkspaceSettings = _PLAIN,
         code_holder: str = "",
     ) -> Prepared:
         """Raises a Refused that says what to change. `code` is the custom one, or one to use otherwise.
@@ -91,7 +97,7 @@ class Preparer:
             check_texts(draft.title, draft.description)
         status = draft.redirect_status
         if status is None:
-            status = self._redirect_status
+            status = choices.redirect_status or self._redirect_status
         else:
             check_status(status)
         original, location = target.original_url, target.location
@@ -107,15 +113,16 @@ class Preparer:
             metadata_text(draft.metadata) if draft.metadata else "{}",
             moment,
             moment,
-            expiry_of(draft, moment),
+            expiry_of(draft, moment, choices.expires_in_hours),
             True,
             False,
             None,
             status,
             1,
         )
-        normalized = normalize(location) if draft.reuse and not is_custom else None
-        return Prepared(link, created_by, is_custom, normalized, code_holder)
+        reuse = choices.deterministic if draft.reuse is None else draft.reuse
+        normalized = normalize(location) if reuse and not is_custom else None
+        return Prepared(link, created_by, is_custom, normalized, code_holder=code_holder)
 
     def renew_id(self, prepared: Prepared) -> None:
         """After another process has made the same id first."""

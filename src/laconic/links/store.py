@@ -1,13 +1,15 @@
 """The SQL of links. Every method is told the workspace whose links it may touch."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from laconic.errors import Conflict
 from laconic.links.model import Link
 from laconic.redirect.model import LinkRow
 from laconic.storage.database import Database, Row, Statements
+from laconic.workspaces.audit.store import insert_events
 
 _COLUMNS = (
     "id",
@@ -81,7 +83,7 @@ class LinkStore:
 
     async def find(self, workspace_id: int, domain_id: int, code: str) -> Link | None:
         """Deleted ones too: the caller decides what that means."""
-        row = await self._database.fetch_one(
+        row = await self._database.for_workspace(workspace_id).fetch_one(
             f"{_SELECT} WHERE short_link.workspace_id = $1 AND domain_id = $2 AND short_code = $3",
             workspace_id,
             domain_id,
@@ -108,11 +110,17 @@ class LinkStore:
         return row is None
 
     async def insert_many(
-        self, workspace_id: int, rows: Sequence[Sequence[Any]], *, announce: Set[int] = frozenset()
+        self,
+        workspace_id: int,
+        rows: Sequence[Sequence[Any]],
+        *,
+        announce: Set[int] = frozenset(),
+        events: Mapping[int, Sequence[Any]] = MappingProxyType({}),
     ) -> set[int]:
         """Inserts what the unique indexes allow and gives the ids that they refused.
 
         `announce` names the ids whose codes somebody may have asked for before: every worker is told of them.
+        `events` are the audit trail's rows, by id of the link.
         """
 
         async def work(statements: Statements) -> set[int]:
@@ -122,15 +130,18 @@ class LinkStore:
             told = [(row[2], row[3], 1) for row in rows if row[0] in announce and row[0] not in refused]
             if told:
                 await announce_changes(statements, told, rows[0][12])
+            if events:
+                kept = [event for link_id, event in events.items() if link_id not in refused]
+                await insert_events(statements, workspace_id, kept)
             return refused
 
-        return await self._database.transaction(work)
+        return await self._database.for_workspace(workspace_id).transaction(work)
 
     async def list_page(
         self, workspace_id: int, condition: str, arguments: Sequence[Any], order: str, limit: int
     ) -> list[Link]:
         """Links that are neither deleted nor blanked. `condition` and `order` are made by `browse`, never by a caller's text."""
-        rows = await self._database.fetch_all(
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
             f"{_SELECT} WHERE short_link.workspace_id = $1 AND NOT is_deleted"
             f" AND original_url IS NOT NULL{condition}"
             f" ORDER BY {order} LIMIT {limit:d}",
@@ -272,6 +283,22 @@ async def update(
     if not changed:
         raise Conflict("version")
     return link.version + 1
+
+
+async def delete_batch(
+    statements: Statements, workspace_id: int, moment: int, limit: int
+) -> list[tuple[int, str, int]]:
+    """Deletes some live links of a workspace; gives (domain, code, version) of each."""
+    rows = await statements.fetch_all(
+        "UPDATE short_link SET is_deleted = TRUE, is_active = FALSE, gone_reason = 'deleted', updated_at = $2,"
+        " version = version + 1 WHERE workspace_id = $1 AND id IN (SELECT id FROM short_link"
+        " WHERE workspace_id = $1 AND is_active AND NOT is_deleted ORDER BY created_at DESC, id DESC LIMIT $3)"
+        " RETURNING domain_id, short_code, version",
+        workspace_id,
+        moment,
+        limit,
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
 
 
 async def announce_changes(

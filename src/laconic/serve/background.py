@@ -24,7 +24,7 @@ async def run_ingest(settings: Settings, board: Board, lifeline: Lifeline) -> No
     """Journals into the database, until told to stop and all that was written is applied."""
     # Told to stop or not, what was journaled before is still to be applied.
     lifeline.watch(may_be_cancelled=False)
-    database = await open_database(settings.effective_database_url, writes="clicks")
+    database = await open_database(settings.owner_database_url, writes="clicks")
     try:
         lifeline.ready()
         # Loading its tables takes longer than all the rest of a start; clicks wait in the journal meanwhile.
@@ -39,7 +39,7 @@ async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
     """Once a second the engine's housekeeping; once a minute what has served its time is removed; the reaper; codes
     are kept ready all the time."""
     lifeline.watch()
-    database = await open_database(settings.effective_database_url)
+    database = await open_database(settings.owner_database_url)
     sweeps = open_sweeps(settings, database)
     # A run may take minutes: the housekeeping goes on beside it.
     reaping = asyncio.create_task(_reap(settings, database))

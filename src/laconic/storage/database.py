@@ -94,7 +94,23 @@ class Statements(Protocol):
         ...
 
 
-class Database(Statements, Protocol):
+class Tenant(Statements, Protocol):
+    """The statements of one workspace."""
+
+    async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
+        """As `Database.transaction`."""
+        ...
+
+    async def fetch_events(self, month: int, sql: str, *args: Any) -> list[Row]:
+        """Reads `click_event`. The SQL bounds `clicked_at` to the month: SQLite looks into that month's file alone."""
+        ...
+
+    async def change_events(self, month: int, sql: str, *args: Any) -> int:
+        """Changes rows of `click_event`, bounded as above, and says how many."""
+        ...
+
+
+class Database(Tenant, Protocol):
     """A database that answers from several tasks at once.
 
     Whatever an implementation raises is an error of `laconic.errors`: `Unavailable` when the
@@ -113,6 +129,14 @@ class Database(Statements, Protocol):
 
         `work` may await nothing but the statements it is given: SQLite drives it in the writer's thread,
         where transactions that wait at the same time share one commit, each in a savepoint of its own.
+        """
+        ...
+
+    def for_workspace(self, workspace_id: int) -> Tenant:
+        """What is done for one tenant goes through this.
+
+        An engine that can (PostgreSQL, with a role that does not own the tables) then lets a statement see the rows
+        of this workspace only. The statements say `workspace_id` all the same: it is the second lock, not the first.
         """
         ...
 
@@ -135,14 +159,6 @@ class Database(Statements, Protocol):
 
     async def event_months(self) -> list[int]:
         """The months that may hold raw clicks, oldest first."""
-        ...
-
-    async def fetch_events(self, month: int, sql: str, *args: Any) -> list[Row]:
-        """Reads `click_event`. The SQL bounds `clicked_at` to the month: SQLite looks into that month's file alone."""
-        ...
-
-    async def change_events(self, month: int, sql: str, *args: Any) -> int:
-        """Changes rows of `click_event`, bounded as above, and says how many."""
         ...
 
     async def drop_events(self, month: int) -> None:

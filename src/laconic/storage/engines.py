@@ -34,8 +34,11 @@ def data_folder(url: str) -> Path | None:
     return path.parent
 
 
-async def open_database(url: str, *, writes: Writes = "links") -> Database:
-    """`writes` says which part this process changes: links (web, command line) or clicks (ingest)."""
+async def open_database(url: str, *, writes: Writes = "links", owner_url: str = "") -> Database:
+    """`writes` says which part this process changes: links (web, command line) or clicks (ingest).
+
+    `owner_url` is for a server whose tables `url`'s role does not own; see `Database.for_workspace`.
+    """
     folder = data_folder(url)
     if folder is not None:
         from laconic.storage.sqlite import open_sqlite
@@ -44,7 +47,7 @@ async def open_database(url: str, *, writes: Writes = "links") -> Database:
     _need_postgres(url)
     from laconic.storage.postgres import open_postgres
 
-    return await open_postgres(url)
+    return await open_postgres(url, owner_url=owner_url)
 
 
 def open_shared_store(url: str) -> SharedStore | None:
@@ -58,7 +61,7 @@ def open_shared_store(url: str) -> SharedStore | None:
     return open_redis(url)
 
 
-async def migrate(url: str) -> list[str]:
+async def migrate(url: str, owner_url: str = "") -> list[str]:
     """Brings the database to this release's schema; safe from several processes at once."""
     folder = data_folder(url)
     if folder is not None:
@@ -68,7 +71,7 @@ async def migrate(url: str) -> list[str]:
     _need_postgres(url)
     from laconic.storage.postgres_session import migrate_postgres
 
-    return await migrate_postgres(url)
+    return await migrate_postgres(url, owner_url)
 
 
 async def schema_status(url: str) -> SchemaStatus:

@@ -6,70 +6,50 @@ statement that fails inside a transaction dooms it, even if `work` goes on: noth
 
 import asyncio
 import contextlib
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import asyncpg
-from asyncpg.pool import PoolConnectionProxy
 
 from laconic.clock import DAY
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage import postgres_sql
 from laconic.storage.breaker import Breaker
-from laconic.storage.database import ChangeListener, Merge, Row, Statements
+from laconic.storage.database import ChangeListener, Merge, Row, Statements, Tenant
 from laconic.storage.months import begin_of, month_from_name
 from laconic.storage.postgres_address import PostgresAddress
-from laconic.storage.postgres_errors import (
-    CANNOT_CONNECT,
-    CONNECTION_LOST,
-    HOPELESS,
-    OUTAGE,
-    TRY_AGAIN,
-    translated,
-    unavailable,
+from laconic.storage.postgres_connect import (
+    ACQUIRE_SECONDS,
+    Connection,
+    Pool,
+    acquired,
+    close,
+    commit,
+    connect,
+    open_pool,
+    prepare,
+    roll_back,
 )
+from laconic.storage.postgres_errors import HOPELESS, OUTAGE, persistently, translated
 from laconic.storage.postgres_listen import CHANNEL, Hear, follow
-from laconic.storage.postgres_values import CODECS
+from laconic.storage.postgres_tenant import PostgresTenant
 
 T = TypeVar("T")
-_Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
-_Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 
-_ACQUIRE_SECONDS = 5.0
 _COMMAND_SECONDS = 10.0
 _COPY_SECONDS = 60.0
 _HOT_ACQUIRE_SECONDS = 1.0
 _HOT_COMMAND_SECONDS = 2.0
 _LISTEN_COMMAND_SECONDS = 2.0
-_CLOSE_SECONDS = 5.0
 _IDLE_SECONDS, _FOR_EVER = 300.0, 0.0  # as the driver has it
-_ATTEMPTS = 3
-_PAUSE_SECONDS = (0.005, 0.05)
-# The default, 50,000, would make a busy redirect pool reconnect every few seconds.
-_QUERIES_PER_CONNECTION = 10_000_000
-
-
-async def _persistently(attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> T:
-    """Tries again what lost against another transaction, or met a connection that had just ended."""
-    worthwhile = (*TRY_AGAIN, *CONNECTION_LOST) if reads else TRY_AGAIN
-    for _ in range(_ATTEMPTS - 1):
-        try:
-            return await attempt()
-        except Unavailable as error:
-            if not isinstance(error.__cause__, worthwhile):
-                raise
-        # The winner of a deadlock needs a moment, or the same two meet again.
-        await asyncio.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311
-    return await attempt()
 
 
 class ConnectionStatements:
     """The statements of one connection."""
 
     def __init__(
-        self, connection: _Connection, inserts: dict[Any, str], lost: type[Unavailable] = Unavailable
+        self, connection: Connection, inserts: dict[Any, str], lost: type[Unavailable] = Unavailable
     ) -> None:
         self._connection = connection
         self._inserts = inserts
@@ -148,15 +128,17 @@ class PostgresDatabase:
     answers_at_once = False
     skip_locked = "FOR UPDATE SKIP LOCKED"
 
-    def __init__(self, address: PostgresAddress, hot: _Pool, pool: _Pool) -> None:
+    def __init__(self, address: PostgresAddress, hot: Pool, pool: Pool, tenants: Pool | None = None) -> None:
+        """`tenants` are connections of a role that row-level security holds, where there is one."""
         self._address = address
         self._hot = hot
         self._pool = pool
+        self._tenants = tenants
         self._inserts: dict[Any, str] = {}
         self.breaker = Breaker("the database", self._probe, quiet_seconds=1.0)
 
     async def _probe(self) -> None:
-        async with _acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
+        async with acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
             await connection.execute("SELECT 1")
 
     async def _guarded(self, attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> T:
@@ -164,7 +146,7 @@ class PostgresDatabase:
         if not self.breaker.allows():
             raise Unavailable("The database cannot be reached now; nothing was done.")
         try:
-            result = await _persistently(attempt, reads=reads)
+            result = await persistently(attempt, reads=reads)
         except Unavailable as error:
             if isinstance(error.__cause__, OUTAGE):
                 self.breaker.failed(error.__cause__)
@@ -174,7 +156,7 @@ class PostgresDatabase:
 
     async def fetch_hot(self, sql: str, *args: Any) -> Row | None:
         async def attempt() -> Row | None:
-            async with _acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
+            async with acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
                 return await ConnectionStatements(connection, self._inserts).fetch_one(sql, *args)
 
         return await self._guarded(attempt, reads=True)
@@ -230,25 +212,37 @@ class PostgresDatabase:
         lost = Unavailable if reads else OutcomeUnknown
 
         async def attempt() -> T:
-            async with _acquired(self._pool, _ACQUIRE_SECONDS) as connection:
+            async with acquired(self._pool, ACQUIRE_SECONDS) as connection:
                 return await run(ConnectionStatements(connection, self._inserts, lost))
 
         return await self._guarded(attempt, reads=reads)
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
+        return await self._transact(self._pool, "BEGIN", work)
+
+    def for_workspace(self, workspace_id: int) -> Tenant:
+        if self._tenants is None:
+            return self
+        # One message to the server: naming the workspace costs no trip of its own.
+        begin = f"BEGIN; SET LOCAL app.current_workspace_id = '{workspace_id:d}'"
+        return PostgresTenant(partial(self._transact, self._tenants, begin))
+
+    async def _transact(
+        self, pool: Pool, begin: str, work: Callable[[Statements], Awaitable[T]], *, reads: bool = False
+    ) -> T:
         async def attempt() -> T:
-            async with _acquired(self._pool, _ACQUIRE_SECONDS) as connection:
+            async with acquired(pool, ACQUIRE_SECONDS) as connection:
                 statements = ConnectionStatements(connection, self._inserts)
                 try:
-                    await statements.execute("BEGIN")
+                    await statements.execute(begin)
                     result = await work(statements)
                 except BaseException:
-                    await _roll_back(connection)
+                    await roll_back(connection)
                     raise
-                await _commit(connection, statements.failure)
+                await commit(connection, statements.failure)
                 return result
 
-        return await self._guarded(attempt)
+        return await self._guarded(attempt, reads=reads)
 
     async def follow_changes(self, changed: ChangeListener, history: int = 0) -> None:
         if self._address.is_pooler:
@@ -263,7 +257,7 @@ class PostgresDatabase:
         try:
             connection.add_termination_listener(lambda _: hear(None))
             with translated():
-                await _prepare(connection)
+                await prepare(connection)
                 await connection.add_listener(CHANNEL, lambda *message: hear(str(message[3])))
             yield ConnectionStatements(connection, self._inserts)
         finally:
@@ -281,108 +275,32 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         await self.breaker.close()
-        await asyncio.gather(*(_close(pool) for pool in (self._hot, self._pool)))
+        pools = (self._hot, self._pool, self._tenants)
+        await asyncio.gather(*(close(pool) for pool in pools if pool is not None))
 
 
-@contextlib.asynccontextmanager
-async def _acquired(pool: _Pool, seconds: float) -> AsyncIterator[_Connection]:
+async def open_postgres(
+    url: str, *, owner_url: str = "", hot_connections: int = 4, connections: int = 8
+) -> PostgresDatabase:
+    """Opens a database that `migrate_postgres` has prepared.
+
+    With an `owner_url` the role of `url` does what is done for one workspace, and the owner all the rest.
+    """
+    owner = PostgresAddress.from_url(owner_url or url)
+    opened: list[Pool] = []
     try:
-        connection = await pool.acquire(timeout=seconds)
-    except CANNOT_CONNECT as error:
-        raise unavailable(Unavailable, error) from error
-    try:
-        yield connection
-    except Unavailable as error:
-        if isinstance(error.__cause__, asyncpg.ReadOnlySQLTransactionError):
-            await pool.expire_connections()  # the primary is elsewhere now: look for it again
-        raise
-    finally:
-        # What was done is done: a connection that breaks only now is the driver's business.
-        with contextlib.suppress(*CANNOT_CONNECT):
-            await pool.release(connection)
-
-
-async def _close(pool: _Pool) -> None:
-    with contextlib.suppress(*CANNOT_CONNECT):  # the driver ends by force what does not end in time
-        async with asyncio.timeout(_CLOSE_SECONDS):
-            await pool.close()
-
-
-async def _commit(connection: _Connection, failure: Exception | None) -> None:
-    try:
-        with translated(OutcomeUnknown):
-            status = await connection.execute("COMMIT")
+        for address, size, seconds, idle in (
+            (owner, hot_connections, _HOT_COMMAND_SECONDS, _FOR_EVER),
+            (owner, connections, _COMMAND_SECONDS, _IDLE_SECONDS),
+            *(
+                [(PostgresAddress.from_url(url), connections, _COMMAND_SECONDS, _IDLE_SECONDS)]
+                * bool(owner_url)
+            ),
+        ):
+            attempt = partial(open_pool, address, size, seconds, idle)
+            opened.append(await address.patiently(attempt, hopeless=HOPELESS))
     except BaseException:
-        _drop(connection)
+        for pool in opened:
+            pool.terminate()
         raise
-    if status != "COMMIT":
-        raise failure or RuntimeError("PostgreSQL undid the transaction instead of committing it.")
-
-
-async def _roll_back(connection: _Connection) -> None:
-    try:
-        await connection.execute("ROLLBACK")
-    except BaseException as error:
-        _drop(connection)
-        if not isinstance(error, Exception):
-            raise
-
-
-def _drop(connection: _Connection) -> None:
-    with contextlib.suppress(asyncpg.InterfaceError):
-        connection.terminate()
-
-
-async def connect(
-    address: PostgresAddress, command_timeout: float | None
-) -> "asyncpg.Connection[asyncpg.Record]":
-    try:
-        return await asyncpg.connect(address.url, **address.options(command_timeout))
-    except CANNOT_CONNECT as error:
-        raise unavailable(Unavailable, error) from error
-
-
-async def _open_pool(
-    address: PostgresAddress, connections: int, command_timeout: float, idle_seconds: float
-) -> _Pool:
-    try:
-        pool = await asyncpg.create_pool(
-            address.url,
-            min_size=0,  # a floor would be restored in the background, with a traceback for each attempt
-            max_size=connections,
-            max_queries=_QUERIES_PER_CONNECTION,
-            max_inactive_connection_lifetime=idle_seconds,
-            init=_prepare,
-            reset=_keep_session,
-            **address.options(command_timeout),
-        )
-    except CANNOT_CONNECT as error:
-        raise unavailable(Unavailable, error) from error
-    async with _acquired(pool, _ACQUIRE_SECONDS):
-        return pool
-
-
-async def _prepare(connection: _Connection) -> None:
-    for name, encoder, decoder, format_ in CODECS:
-        await connection.set_type_codec(
-            name, schema="pg_catalog", encoder=encoder, decoder=decoder, format=format_
-        )
-    await connection.execute(postgres_sql.KEEP_ALIVE)
-
-
-async def _keep_session(_: object) -> None:
-    """Laconic sets nothing that outlives a transaction: RESET ALL would cost each look-up 130 us for nothing."""
-
-
-async def open_postgres(url: str, *, hot_connections: int = 4, connections: int = 8) -> PostgresDatabase:
-    """Opens a database that `migrate_postgres` has prepared."""
-    address = PostgresAddress.from_url(url)
-    open_hot = partial(_open_pool, address, hot_connections, _HOT_COMMAND_SECONDS, _FOR_EVER)
-    open_other = partial(_open_pool, address, connections, _COMMAND_SECONDS, _IDLE_SECONDS)
-    hot = await address.patiently(open_hot, hopeless=HOPELESS)
-    try:
-        pool = await address.patiently(open_other, hopeless=HOPELESS)
-    except BaseException:
-        hot.terminate()
-        raise
-    return PostgresDatabase(address, hot, pool)
+    return PostgresDatabase(owner, *opened)

@@ -1,13 +1,20 @@
 """What the driver raises, in our words: what was certainly not done, what may have been, what to try again."""
 
+import asyncio
 import contextlib
+import random
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TypeVar
 
 import asyncpg
 
 from laconic.errors import Conflict, OutcomeUnknown, Unavailable
 
+T = TypeVar("T")
+
+_ATTEMPTS = 3
+_PAUSE_SECONDS = (0.005, 0.05)
 # The connection had ended, or was ending, before the statement could be sent. The driver has no class of its
 # own for it, and raises the same ones for wrong use; the text tells.
 _MAYBE_UNSENT = (asyncpg.InterfaceError, asyncpg.InternalClientError)
@@ -73,3 +80,17 @@ def unavailable(kind: type[Unavailable], error: Exception) -> Unavailable:
             f"The database was lost while it saved this; it may have been saved or not ({name})."
         )
     return kind(f"The database cannot be used now; nothing was done ({name}).")
+
+
+async def persistently(attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> T:
+    """Tries again what lost against another transaction, or met a connection that had just ended."""
+    worthwhile = (*TRY_AGAIN, *CONNECTION_LOST) if reads else TRY_AGAIN
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return await attempt()
+        except Unavailable as error:
+            if not isinstance(error.__cause__, worthwhile):
+                raise
+        # The winner of a deadlock needs a moment, or the same two meet again.
+        await asyncio.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311
+    return await attempt()

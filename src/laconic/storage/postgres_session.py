@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator
 
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage.database import Statements
-from laconic.storage.postgres import ConnectionStatements, connect
+from laconic.storage.postgres import ConnectionStatements
 from laconic.storage.postgres_address import PostgresAddress
+from laconic.storage.postgres_connect import connect
 from laconic.storage.postgres_errors import HOPELESS
-from laconic.storage.postgres_migrate import apply_migrations, schema_version
+from laconic.storage.postgres_migrate import apply_migrations, let_in, role_of, schema_version
 
 
 @contextlib.asynccontextmanager
@@ -22,10 +23,15 @@ async def _session(url: str, lost: type[Unavailable] = Unavailable) -> AsyncIter
         connection.terminate()
 
 
-async def migrate_postgres(url: str) -> list[str]:
+async def migrate_postgres(url: str, owner_url: str = "") -> list[str]:
     """Brings the database to this release's schema and names what was applied. Not through a pooler."""
-    async with _session(url, OutcomeUnknown) as session:
-        return await apply_migrations(session)
+    async with _session(owner_url or url, OutcomeUnknown) as session:
+        applied = await apply_migrations(session)
+        if owner_url:
+            async with _session(url) as other:
+                role = await role_of(other)
+            await let_in(session, role)
+        return applied
 
 
 async def postgres_schema_version(url: str) -> int:

@@ -19,7 +19,7 @@ import apsw
 
 from laconic.clock import monotonic
 from laconic.errors import CannotStart, Unavailable
-from laconic.storage.database import ChangeListener, Merge, Row, Statements
+from laconic.storage.database import ChangeListener, Merge, Row, Statements, Tenant
 from laconic.storage.group_commit import GroupCommit
 from laconic.storage.sqlite_connect import (
     ConnectionStatements,
@@ -174,6 +174,10 @@ class SqliteDatabase:
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         return await self._writer.run(work)
+
+    def for_workspace(self, workspace_id: int) -> Tenant:
+        """SQLite has no policies."""
+        return self
 
     async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
         await self._writer.run(lambda statements: statements.merge(table, how, columns))

@@ -6,9 +6,11 @@
 from laconic import clock
 from laconic.clock import DAY, HOUR
 from laconic.links import store as links_of
+from laconic.links.retire import delete_links_of
 from laconic.links.store import LinkStore
 from laconic.storage.database import Database, Statements
 from laconic.upkeep.store import add_to_run, database_moment
+from laconic.workspaces.people.store import PeopleStore
 from laconic.workspaces.store import WorkspaceStore
 
 _EVERY_SECONDS = 60.0
@@ -16,6 +18,8 @@ _EVERY_SECONDS = 60.0
 _KEEP_ANSWERS = DAY
 # An expired API key stays visible that long, so that its owner sees why a program stopped working.
 _KEEP_API_KEYS = 30 * DAY
+# After their end: a week in which "who was signed in?" can still be answered.
+_KEEP_SESSIONS = 7 * DAY
 _BATCH = 1_000
 _MOST_BATCHES = 50
 
@@ -26,6 +30,7 @@ class Sweeps:
     def __init__(self, database: Database, keep_changes: int = 4 * HOUR) -> None:
         self._database = database
         self._links = LinkStore(database)
+        self._people = PeopleStore(database)
         self._workspaces = WorkspaceStore(database)
         self._keep_changes = keep_changes
         self._due = 0.0
@@ -44,10 +49,11 @@ class Sweeps:
             step = await self._links.drop_old_changes(moment - self._keep_changes, _BATCH)
             step += await self._links.drop_old_keys(moment - _KEEP_ANSWERS, _BATCH)
             step += await self._workspaces.drop_expired_keys(moment - _KEEP_API_KEYS, _BATCH)
-            step += await self._workspaces.drop_expired_sessions(moment, _BATCH)
+            step += await self._people.drop_old_sessions(moment - _KEEP_SESSIONS, _BATCH)
             removed += step
             if step == 0:
                 break
+        await self._links_of_deleted_workspaces()
         return removed
 
     async def count(self) -> int:
@@ -57,8 +63,13 @@ class Sweeps:
             await self._links.count_old_changes(moment - self._keep_changes)
             + await self._links.count_old_keys(moment - _KEEP_ANSWERS)
             + await self._workspaces.count_expired_keys(moment - _KEEP_API_KEYS)
-            + await self._workspaces.count_expired_sessions(moment)
+            + await self._people.count_old_sessions(moment - _KEEP_SESSIONS)
         )
+
+    async def _links_of_deleted_workspaces(self) -> None:
+        """Whoever deleted the workspace did the first ten thousand; these are the rest."""
+        for workspace_id in await self._workspaces.deleted_workspaces(10):
+            await delete_links_of(self._database, workspace_id, most_batches=_MOST_BATCHES)
 
 
 # Steps of the reaper, each in a transaction that the caller has opened.

@@ -13,16 +13,20 @@ from laconic import __version__
 from laconic.clicks.board import Board
 from laconic.clicks.journal import Journal
 from laconic.codes.rules import OWN_PATHS
+from laconic.codes.store import CodeStore
 from laconic.errors import LaconicError
 from laconic.redirect.endpoint import RedirectEndpoint
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.web.api.analytics import AnalyticsRoutes
-from laconic.web.api.authentication import Gate
+from laconic.web.api.audit import AuditRoutes
+from laconic.web.api.authentication import ALLOWANCE, Gate
 from laconic.web.api.bulk import BulkRoutes
 from laconic.web.api.cleanup import CleanupRoutes
 from laconic.web.api.clicks import ClickRoutes
 from laconic.web.api.imports import Imports, LocalImports
+from laconic.web.api.keys import KeyRoutes
 from laconic.web.api.kgs import KgsRoutes
+from laconic.web.api.limits import Allowance
 from laconic.web.api.links import LinkRoutes
 from laconic.web.api.live import LiveRoutes
 from laconic.web.api.problems import (
@@ -35,13 +39,19 @@ from laconic.web.api.problems import (
 )
 from laconic.web.api.qr import QrRoutes
 from laconic.web.api.shorten import ShortenRoutes
+from laconic.web.api.users import UserRoutes
+from laconic.web.api.workspaces import WorkspaceRoutes
 from laconic.web.health import HealthRoutes
 from laconic.web.pages.docs import DocsRoutes
+from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.home import HomeRoutes
+from laconic.web.pages.identity_provider import IdentityProvider
+from laconic.web.pages.oidc import OidcRoutes
 from laconic.web.pages.preview import PreviewRoutes, is_preview
 from laconic.web.pages.problem_pages import answer_to
 from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.refusals import show_refusal
+from laconic.web.pages.sign_in import SignInRoutes
 from laconic.web.pages.static_files import StaticRoutes
 from laconic.web.pages.well_known import WellKnownRoutes
 from laconic.wiring import Services
@@ -59,13 +69,15 @@ class App:
         self, services: Services, journal: Journal, board: Board | None = None, imports: Imports | None = None
     ) -> None:
         settings = services.settings
-        gate = Gate(settings, services.workspaces, services.api_keys, services.pool)
+        forms = FormTokens(CodeStore(services.database).permutation_secret, settings.base_url)
+        gate = Gate(settings, services, forms)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         bulk = BulkRoutes(gate, imports or LocalImports(services))
         board = board or Board()
         self.health = HealthRoutes(services, board)
         analytics = AnalyticsRoutes(services, gate, lambda: board.lag_seconds)
-        self._framework = make_framework(services, gate, [bulk, links, shorten, self.health, analytics])
+        shared: list[Routes] = [bulk, links, shorten, self.health, analytics]
+        self._framework = make_framework(services, gate, forms, shared)
         # What programs call thousands of times a second goes to its handler straight: the framework knows
         # these routes too and describes them, but finding them takes it 120 of 200 us (measured).
         self._direct: dict[tuple[str, str], Handler] = {
@@ -82,15 +94,31 @@ class App:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
+            allowances: list[Allowance] = []
+            scope[ALLOWANCE] = allowances
             handler = self._direct.get((scope["method"], scope["path"]))
             if handler is not None:
                 response = await _answer(handler, Request(scope, receive))
+                if allowances:
+                    response.raw_headers.extend(allowances[-1].headers())
                 await response(scope, receive, send)
                 return
             if not _is_own(scope["path"]):
                 await self._redirect(scope, receive, send)
                 return
+            send = _with_allowance(allowances, send)
         await self._framework(scope, receive, send)
+
+
+def _with_allowance(allowances: list[Allowance], send: Any) -> Any:
+    """Tells a caller who has a rate what is left of it, on every answer."""
+
+    async def tell(message: Any) -> None:
+        if allowances and message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *allowances[-1].headers()]}
+        await send(message)
+
+    return tell
 
 
 async def _answer(handler: Handler, request: Request) -> Response:
@@ -110,7 +138,7 @@ class Routes(Protocol):
     def router(self) -> APIRouter: ...
 
 
-def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> FastAPI:
+def make_framework(services: Services, gate: Gate, forms: FormTokens, shared: Sequence[Routes]) -> FastAPI:
     """API, pages and their errors. `shared` are the routes that the caller holds as well."""
     painter = QrPainter()
     app = FastAPI(
@@ -128,7 +156,12 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
         KgsRoutes(services, gate),
         QrRoutes(services, gate, painter),
         CleanupRoutes(services, gate),
-        HomeRoutes(services, gate, painter),
+        WorkspaceRoutes(services, gate),
+        UserRoutes(services, gate),
+        KeyRoutes(services, gate),
+        AuditRoutes(services, gate),
+        HomeRoutes(services, gate, painter, forms),
+        *_sign_in_routes(services, gate, forms),
         DocsRoutes(app),
         StaticRoutes(),
         WellKnownRoutes(services.settings.base_url),
@@ -141,6 +174,15 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _bug)
     return app
+
+
+def _sign_in_routes(services: Services, gate: Gate, forms: FormTokens) -> list[Routes]:
+    provider = IdentityProvider.from_settings(services.settings)
+    if provider is None:
+        return [SignInRoutes(services, gate, forms)]
+    pages = SignInRoutes(services, gate, forms, provider.name)
+    secret = CodeStore(services.database).permutation_secret
+    return [pages, OidcRoutes(provider, pages, forms, secret, services.settings.base_url)]
 
 
 async def _laconic_error(request: Request, error: Exception) -> Response:

@@ -9,12 +9,14 @@ from typing import Any
 import httpx
 
 from laconic.clicks.journal import Journal
-from laconic.settings import Settings
+from laconic.settings import Rate, Settings
 from laconic.web.app import App
 from laconic.wiring import Services, open_services
 from laconic.workspaces.model import DEFAULT_WORKSPACE_ID
 
 BASE_URL = "http://localhost:8000"
+# Whoever tests something else is not to meet the rate limit.
+UNHURRIED = Rate(per_second=10_000, burst=10_000)
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ def opener(database_url: str, folder: Path) -> OpenApi:
 
     @asynccontextmanager
     async def opened(**options: Any) -> AsyncIterator[Api]:
-        values = {"data": str(folder), "database_url": database_url, "base_url": BASE_URL, **options}
+        given = {"data": str(folder), "database_url": database_url, "base_url": BASE_URL}
+        values = {**given, "rate_api": UNHURRIED, **options}
         settings = Settings(**values)
         async with open_services(settings) as services:
             journal = Journal(settings.journal_folder)

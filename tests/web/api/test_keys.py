@@ -4,7 +4,7 @@ import pytest
 
 from laconic.clock import HOUR, now
 from laconic.workspaces.api_keys import DEFAULT_SCOPES
-from laconic.workspaces.model import SCOPES
+from laconic.workspaces.model import SCOPES, command_actor
 from tests.web.api.opened import Api, OpenApi
 from tests.web.api.routes import ROUTES, URLS, call
 
@@ -73,10 +73,11 @@ async def test_each_scope_opens_its_routes_and_no_other(closed_api: Api, scope: 
 async def test_revoked_key_is_a_401(closed_every_api: Api, open_every_api: OpenApi) -> None:
     """For a worker that has not seen the key before at once; others forget it within seconds."""
     secret = await closed_every_api.key(*DEFAULT_SCOPES)
-    prefix = (await closed_every_api.services.workspaces.list_keys(1))[0].key_prefix
-    assert secret.startswith(prefix)
-    assert await closed_every_api.services.workspaces.revoke_key(1, prefix)
-    assert not await closed_every_api.services.workspaces.revoke_key(1, prefix)
+    services = closed_every_api.services
+    (key,) = await services.workspaces.list_keys(1)
+    assert secret.startswith(key.key_prefix)
+    await services.api_keys.revoke(command_actor(1), key.id)
+    assert not (await services.workspaces.list_keys(1))[0].is_active
     async with open_every_api(host="0.0.0.0") as other_worker:
         for api in (closed_every_api, other_worker):
             async with api.client(x_api_key=secret) as client:
@@ -85,7 +86,8 @@ async def test_revoked_key_is_a_401(closed_every_api: Api, open_every_api: OpenA
 
 async def test_expired_key_is_a_401(closed_every_api: Api) -> None:
     """From the moment of its expiry on, remembered or not."""
-    over = await closed_every_api.key(*DEFAULT_SCOPES, expires_at=now() - 1)
+    over = await closed_every_api.key(*DEFAULT_SCOPES, expires_at=now() + HOUR)
+    await closed_every_api.services.database.execute("UPDATE api_key SET expires_at = $1", now() - 1)
     good = await closed_every_api.key(*DEFAULT_SCOPES, expires_at=now() + HOUR)
     async with closed_every_api.client() as client:
         for _ in range(2):

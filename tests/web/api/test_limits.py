@@ -1,12 +1,15 @@
 """How fast anyone may create: by address, with 429 and Retry-After beyond."""
 
 import pytest
+import structlog
 
 from laconic.errors import TooManyRequests
 from laconic.settings import Rate
-from laconic.web.api.limits import Limiter
+from laconic.web.api.limits import Limiter, Limits
+from laconic.workspaces.model import command_actor
 from tests.web.api.opened import OpenApi
 from tests.web.api.routes import URLS
+from tests.web.people import browser, make_user
 
 # So slow that no second token comes while a test runs.
 SLOW = Rate(per_second=0.001, burst=3)
@@ -64,3 +67,78 @@ def test_limiter_lets_more_in_as_time_passes() -> None:
     limiter.check("a")
     with pytest.raises(TooManyRequests):
         limiter.check("a")
+
+
+async def test_a_key_is_told_what_is_left(open_api: OpenApi) -> None:
+    """RateLimit-* on every answer; beyond the rate 429 with Retry-After, and nothing is done."""
+    async with (
+        open_api(host="0.0.0.0", rate_api=SLOW) as api,
+        api.client(x_api_key=await api.key("links:write", "links:read")) as client,
+        api.client(x_api_key=await api.key("links:write")) as other,
+    ):
+        answers = [
+            await client.post(URLS, json=BODY),
+            await client.get(URLS),
+            await client.post("/shorten", json={"url": "https://example.com/"}),
+            await client.post(URLS, json=BODY),
+            await client.get(URLS),
+        ]
+        assert [answer.status_code for answer in answers] == [201, 200, 201, 429, 429]
+        assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["2", "1", "0", "0", "0"]
+        assert {answer.headers["ratelimit-limit"] for answer in answers} == {"3"}
+        assert all(int(answer.headers["ratelimit-reset"]) >= 1 for answer in answers)
+        assert int(answers[4].headers["retry-after"]) >= 1
+        assert (await other.post(URLS, json=BODY)).status_code == 201
+
+
+async def test_trying_out_keys_is_slowed_down_by_address(open_api: OpenApi) -> None:
+    """401 as often as the burst, then 429; another address is not held up."""
+    async with open_api(host="0.0.0.0", rate_api=SLOW) as api:
+        async with api.client("203.0.113.9", x_api_key="nonsense") as guesser:
+            assert [(await guesser.get(URLS)).status_code for _ in range(5)] == [401, 401, 401, 429, 429]
+        async with api.client("203.0.113.10", x_api_key="nonsense") as other:
+            assert (await other.get(URLS)).status_code == 401
+
+
+async def test_a_person_has_one_rate_in_all_browsers(open_api: OpenApi) -> None:
+    """The limit is the user's, not the session's."""
+    async with open_api(host="0.0.0.0", rate_api=SLOW) as api:
+        user = await make_user(api, "ann@example.com", password=None)
+        statuses = []
+        for number in range(4):
+            token = await api.services.people.sessions.start(user, command_actor(1), None)
+            async with browser(api, f"203.0.113.{number}").client as client:
+                client.cookies.set("laconic_session", token)
+                statuses.append((await client.get(URLS)).status_code)
+        assert statuses == [200, 200, 200, 429]
+
+
+async def test_machines_count_together_through_redis(open_api: OpenApi, redis_url: str) -> None:
+    """A key's requests on two machines are of one rate."""
+    async with (
+        open_api(host="0.0.0.0", rate_api=SLOW, redis_url=redis_url) as one,
+        open_api(host="0.0.0.0", rate_api=SLOW, redis_url=redis_url) as another,
+    ):
+        headers = {"x_api_key": await one.key("links:read")}
+        async with one.client(**headers) as here, another.client(**headers) as there:
+            answers = [await client.get(URLS) for client in (here, there, here, there, here)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
+        assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["2", "1", "0", "0", "0"]
+        assert int(answers[4].headers["retry-after"]) >= 1
+
+
+async def test_without_redis_each_counts_alone_and_says_so(open_api: OpenApi) -> None:
+    """No request fails for it; one log line, and a counter."""
+    nowhere = "redis://127.0.0.1:1/0"
+    with structlog.testing.capture_logs() as logs:
+        async with (
+            open_api(host="0.0.0.0", rate_api=SLOW, redis_url=nowhere) as api,
+            api.client(x_api_key=await api.key("links:read")) as client,
+        ):
+            statuses = [(await client.get(URLS)).status_code for _ in range(5)]
+            limits = Limits("test", Limiter(1.0, 2), api.services.shared_store)
+            await limits.check("somebody")
+            assert limits.counted_alone == 1
+    assert statuses == [200, 200, 200, 429, 429]
+    told = [line for line in logs if line["event"] == "rate limits are counted by each worker alone"]
+    assert len(told) == 2  # one for each limit that was used, however many requests there were

@@ -24,7 +24,7 @@ class EventStore:
         self, workspace_id: int, link_id: int, month: int, before: Place, limit: int
     ) -> list[ClickEvent]:
         """Newest first, before a place."""
-        rows = await self._database.fetch_events(
+        rows = await self._database.for_workspace(workspace_id).fetch_events(
             month,
             f"{_SELECT} WHERE {_OF_LINK} AND (clicked_at, id) < ($5, $6)"
             " ORDER BY clicked_at DESC, id DESC LIMIT $7",
@@ -41,7 +41,7 @@ class EventStore:
         self, workspace_id: int, link_id: int, month: int, behind: Place, end: int, limit: int
     ) -> list[ClickEvent]:
         """Oldest first, behind a place and before `end`."""
-        rows = await self._database.fetch_events(
+        rows = await self._database.for_workspace(workspace_id).fetch_events(
             month,
             f"{_SELECT} WHERE {_OF_LINK} AND (clicked_at, id) > ($5, $6) ORDER BY clicked_at, id LIMIT $7",
             link_id,
@@ -60,7 +60,7 @@ class EventStore:
         found: list[ClickEvent] = []
         whose = "short_link_id = $1" if link_id is not None else "workspace_id = $1"
         for month in range(month_of(end), month_of(start) - 1, -1):
-            rows = await self._database.fetch_events(
+            rows = await self._database.for_workspace(workspace_id).fetch_events(
                 month,
                 f"{_SELECT} WHERE {whose} AND workspace_id = $2 AND clicked_at >= $3 AND clicked_at < $4"
                 " ORDER BY clicked_at DESC, id DESC LIMIT $5",
@@ -78,7 +78,7 @@ class EventStore:
     async def erase_link(self, workspace_id: int, link_id: int, month: int, limit: int) -> int:
         """Erases about `limit` clicks of a link in a month, the oldest, and says how many; 0 when none is left."""
         start, end = begin_of(month), begin_of(month + 1)
-        last = await self._database.fetch_events(
+        last = await self._database.for_workspace(workspace_id).fetch_events(
             month,
             f"SELECT clicked_at FROM click_event WHERE {_OF_LINK} ORDER BY clicked_at LIMIT 1 OFFSET $5",
             link_id,
@@ -88,19 +88,19 @@ class EventStore:
             limit - 1,
         )
         until = last[0][0] + 1 if last else end
-        return await self._database.change_events(
+        return await self._database.for_workspace(workspace_id).change_events(
             month, f"DELETE FROM click_event WHERE {_OF_LINK}", link_id, workspace_id, start, until
         )
 
     async def erase_visitor(self, workspace_id: int, visitor: bytes, month: int, start: int, end: int) -> int:
         """Erases a visitor's clicks in a part of a month and says how many. Reads all clicks of that time."""
-        return await self._database.change_events(
+        return await self._database.for_workspace(workspace_id).change_events(
             month, f"DELETE FROM click_event WHERE {_OF_VISITOR}", visitor, workspace_id, start, end
         )
 
     async def codes_of(self, workspace_id: int, link_ids: list[int]) -> dict[int, str]:
         marks = ", ".join(f"${number}" for number in range(2, len(link_ids) + 2))
-        rows = await self._database.fetch_all(
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
             f"SELECT id, short_code FROM short_link WHERE workspace_id = $1 AND id IN ({marks})",
             workspace_id,
             *link_ids,

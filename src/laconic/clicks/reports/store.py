@@ -75,7 +75,7 @@ class ReportStore:
 
     async def _read(self, workspace_id: int, scope: Scope, sql: str, *args: Any) -> list[Row]:
         owner = workspace_id if scope.link_id is None else scope.link_id
-        return await self._database.fetch_all(sql, workspace_id, owner, *args)
+        return await self._database.for_workspace(workspace_id).fetch_all(sql, workspace_id, owner, *args)
 
     async def series(self, workspace_id: int, scope: Scope, buckets: Sequence[Bucket]) -> dict[int, Counts]:
         """The counts of each bucket, by its place; none for a bucket without clicks. Buckets may overlap."""
@@ -115,7 +115,7 @@ class ReportStore:
 
     async def top_sketches(self, workspace_id: int, days: Days) -> list[bytes]:
         """What each day knows of the most followed links."""
-        rows = await self._database.fetch_all(
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
             "SELECT sketch FROM workspace_top WHERE workspace_id = $1 AND day >= $2 AND day <= $3",
             workspace_id,
             *days,
@@ -124,7 +124,7 @@ class ReportStore:
 
     async def top_totals(self, workspace_id: int, limit: int) -> list[int]:
         """The most followed links of all time."""
-        rows = await self._database.fetch_all(
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
             "SELECT link_id FROM link_total WHERE workspace_id = $1 ORDER BY clicks DESC, link_id DESC LIMIT $2",
             workspace_id,
             limit,
@@ -135,7 +135,7 @@ class ReportStore:
         """How often each of these links was followed on these UTC days."""
         if not link_ids:
             return {}
-        rows = await self._database.fetch_all(
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
             "SELECT link_id, CAST(sum(clicks) AS bigint), CAST(sum(bot_clicks) AS bigint) FROM click_daily"
             f" WHERE workspace_id = $1 AND dimension = '{_COUNTED_BY}' AND day >= $2 AND day <= $3"
             f" AND link_id IN ({_marks(4, len(link_ids))}) GROUP BY link_id",
@@ -148,7 +148,7 @@ class ReportStore:
     async def describe_links(self, workspace_id: int, link_ids: Sequence[int]) -> dict[int, LinkRow]:
         if not link_ids:
             return {}
-        rows = await self._database.fetch_all(
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
             "SELECT id, short_code, original_url, title, is_deleted FROM short_link"
             f" WHERE workspace_id = $1 AND id IN ({_marks(2, len(link_ids))})",
             workspace_id,

@@ -57,18 +57,14 @@ class AheadStore:
         return found
 
     async def mark_used(self, holder: str, code: str, link_id: int) -> None:
-        await mark_used(self._database, holder, code, link_id)
-
-
-async def mark_used(statements: Statements, holder: str, code: str, link_id: int) -> None:
-    """In the transaction that makes the link, or after it."""
-    await statements.execute(
-        "UPDATE kgs_keys SET status = 'used', allocated_to_url_id = $3"
-        " WHERE short_code = $1 AND allocated_to_service = $2 AND status = 'reserved'",
-        code,
-        holder,
-        link_id,
-    )
+        """After the commit of the link."""
+        await self._database.execute(
+            "UPDATE kgs_keys SET status = 'used', allocated_to_url_id = $3"
+            " WHERE short_code = $1 AND allocated_to_service = $2 AND status = 'reserved'",
+            code,
+            holder,
+            link_id,
+        )
 
 
 def _slices(codes: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:

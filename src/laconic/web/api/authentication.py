@@ -5,28 +5,41 @@ acts as admin of the default workspace. Its fences are here, all of them.
 """
 
 import ipaddress
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
 from laconic import clock
-from laconic.codes.watch import PoolWatch
-from laconic.errors import NotAuthenticated, ScopeMissing
+from laconic.errors import NotAuthenticated, ScopeMissing, TooManyRequests
 from laconic.redirect.forwarded import TrustedProxies
-from laconic.settings import Settings
-from laconic.web.api.limits import Limiter
-from laconic.workspaces.api_keys import ApiKeys
-from laconic.workspaces.model import DEFAULT_WORKSPACE_ID, LINKS_CREATE, OPERATOR, TENANT_SCOPES, Actor
-from laconic.workspaces.store import WorkspaceStore
+from laconic.settings import Rate, Settings
+from laconic.web.api.limits import Limiter, Limits
+from laconic.web.api.problems import FORM_EXPIRED, Problem
+from laconic.web.api.session_cookie import SessionCookie
+from laconic.web.pages.form_tokens import FormTokens
+from laconic.wiring import Services
+from laconic.workspaces.model import (
+    DEFAULT_WORKSPACE_ID,
+    LINKS_CREATE,
+    OPERATOR,
+    OWN_KEYS,
+    TENANT_SCOPES,
+    Actor,
+)
+from laconic.workspaces.people.sessions import SignedIn
 
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 # A request that came through a proxy is not from this machine, whatever its address says.
 _PROXY_HEADERS = frozenset({"forwarded", "via", "x-real-ip"})
 _PROXY_PREFIX = "x-forwarded"
-_REMEMBER_USERS_SECONDS = 1.0
+_REMEMBER_USERS_SECONDS = 0.9
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+# Where the gate leaves what the caller has left of their rate, for whoever writes the answer's headers.
+ALLOWANCE = "laconic.allowance"
 
-_OPEN_ACTOR = Actor(DEFAULT_WORKSPACE_ID, TENANT_SCOPES | {OPERATOR})
-_ANYONE = Actor(DEFAULT_WORKSPACE_ID, frozenset({LINKS_CREATE}))
+_OPEN_SCOPES = TENANT_SCOPES | {OPERATOR, OWN_KEYS}
+_ANYONES_SCOPES = frozenset({LINKS_CREATE})
 
 
 def is_loopback(host: str) -> bool:
@@ -47,42 +60,89 @@ def may_be_open(settings: Settings) -> bool:
 class Gate:
     """Turns a request into an actor."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        workspaces: WorkspaceStore,
-        api_keys: ApiKeys,
-        pool: PoolWatch | None = None,
-    ) -> None:
-        self._workspaces = workspaces
-        self._api_keys = api_keys
+    def __init__(self, settings: Settings, services: Services, forms: FormTokens) -> None:
+        self._workspaces = services.workspaces
+        self._api_keys = services.api_keys
+        self._sessions = services.people.sessions
+        self._forms = forms
+        self.cookie = SessionCookie(settings.base_url)
         self._proxies = TrustedProxies(settings.trusted_proxies)
         self._may_be_open = may_be_open(settings)
         self._anyone_may_create = settings.open
-        self._limiter = Limiter(settings.rate_create.per_second, settings.rate_create.burst)
-        self._pool = pool
+
+        def limits(name: str, rate: Rate) -> Limits:
+            # Two installations may use one Redis: their callers must not meet.
+            limiter = Limiter(rate.per_second, rate.burst)
+            return Limits(f"{name} {settings.base_url}", limiter, services.shared_store)
+
+        self._creates = limits("create", settings.rate_create)
+        self._requests = limits("api", settings.rate_api)
+        self._pool = services.pool
         self._short_limiter = Limiter(settings.rate_api.per_second, settings.rate_api.burst)
         self._has_users = False
         self._users_known_until = 0.0
 
-    async def admit(self, request: Request, scope: str) -> Actor:
-        """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests."""
-        secret = _secret_of(request)
-        if secret is not None:
-            actor = await self._api_keys.authenticate(secret)
-        elif await self._is_open(request):
-            actor = _OPEN_ACTOR
-        elif self._anyone_may_create and scope == LINKS_CREATE:
-            self._limiter.check(self.address_of(request))
-            actor = _ANYONE
-        else:
-            raise NotAuthenticated
+    async def admit(self, request: Request, scope: str, *, own_page: bool = False) -> Actor:
+        """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests.
+
+        `own_page`: whoever asks has seen to it that the form is ours, or changes nothing.
+        """
+        return self.allow(await self.identify(request, scope, own_page=own_page), scope)
+
+    def allow(self, actor: Actor, scope: str) -> Actor:
         if not actor.may(scope):
             raise ScopeMissing(scope)
-        if scope == LINKS_CREATE and self._pool is not None and self._pool.is_critical:
+        if scope == LINKS_CREATE and self._pool.is_critical:
             # Codes are made on the fly, at the cost of all: no workspace shall have them alone.
             self._short_limiter.check(str(actor.workspace_id))
         return actor
+
+    async def identify(self, request: Request, scope: str = "", *, own_page: bool = False) -> Actor:
+        """The caller, whatever they may do; raises NotAuthenticated or TooManyRequests."""
+        address = self.address_of(request)
+        try:
+            secret = _secret_of(request)
+            if secret is not None:
+                actor = await self._api_keys.authenticate(secret, plain_address(address))
+                await self._limit(request, self._requests, f"key {actor.api_key_id}")
+                return actor
+            signed_in = await self.signed_in(request)
+            if signed_in is not None:
+                await self._limit(request, self._requests, f"user {signed_in.user.id}")
+                if not own_page:
+                    await self._require_own_page(request)
+                return signed_in.actor(plain_address(address))
+            if await self._is_open(request):
+                return _open_actor(address)
+            if self._anyone_may_create and scope == LINKS_CREATE:
+                await self._limit(request, self._creates, address)
+                return Actor(
+                    DEFAULT_WORKSPACE_ID, _ANYONES_SCOPES, kind="anyone", address=plain_address(address)
+                )
+            raise NotAuthenticated
+        except NotAuthenticated:
+            # Whoever tries out keys is slowed down like everybody else.
+            await self._limit(request, self._requests, f"address {address}")
+            raise
+
+    async def signed_in(self, request: Request) -> SignedIn | None:
+        """The session of the browser that asks."""
+        token = self.cookie.token(request)
+        return None if token is None else await self._sessions.find(token)
+
+    async def _require_own_page(self, request: Request) -> None:
+        """A browser sends its cookie whoever makes it ask: a change needs the token of one of our own pages."""
+        if request.method not in _SAFE_METHODS and not await self._forms.is_ours(
+            request, request.headers.get("x-csrf-token", "")
+        ):
+            raise Problem(FORM_EXPIRED, "A signed-in browser sends X-CSRF-Token, which its page holds.")
+
+    async def _limit(self, request: Request, limits: Limits, caller: str) -> None:
+        try:
+            request.scope[ALLOWANCE].append(await limits.check(caller))
+        except TooManyRequests as refusal:
+            request.scope[ALLOWANCE].append(limits.spent(refusal.retry_after))
+            raise
 
     def address_of(self, request: Request) -> str:
         peer = request.client.host if request.client else ""
@@ -99,9 +159,24 @@ class Gate:
     async def _users_exist(self) -> bool:
         """Once there is a user there is one for ever, and open mode is over."""
         if not self._has_users and clock.monotonic() >= self._users_known_until:
+            until = clock.monotonic() + _REMEMBER_USERS_SECONDS
             self._has_users = await self._workspaces.has_users()
-            self._users_known_until = clock.monotonic() + _REMEMBER_USERS_SECONDS
+            self._users_known_until = until
         return self._has_users
+
+
+@lru_cache(maxsize=64)
+def _open_actor(address: str) -> Actor:
+    return Actor(DEFAULT_WORKSPACE_ID, _OPEN_SCOPES, address=plain_address(address))
+
+
+@lru_cache(maxsize=4096)
+def plain_address(address: str) -> str | None:
+    """As the audit trail keeps it: without a zone, and nothing that is no address."""
+    try:
+        return str(ipaddress.ip_address(address.partition("%")[0]))
+    except ValueError:
+        return None
 
 
 def _secret_of(request: Request) -> str | None:

@@ -41,9 +41,7 @@ class BulkRoutes:
         key = request.headers.get("idempotency-key")
         if key is not None:
             check_key(key)
-        return _BulkResponse(
-            self._imports, ImportOrder(actor.workspace_id, actor.user_id, key, form, actor.code_holder)
-        )
+        return _BulkResponse(self._imports, ImportOrder.for_actor(actor, key, form))
 
     def router(self) -> APIRouter:
         router = APIRouter(tags=["links"])
@@ -51,7 +49,11 @@ class BulkRoutes:
             "/api/v1/urls/bulk",
             self.bulk,
             methods=["POST"],
-            responses=problems(401, 415),
+            response_class=Response,
+            responses={
+                200: {"description": "A result for each line", "content": {"application/x-ndjson": {}}},
+                **problems(401, 403, 415, 422),
+            },
             openapi_extra=body_of(LinkRequest, media_type="application/x-ndjson"),
         )
         return router

@@ -217,7 +217,7 @@ class LinkRoutes:
         if key is not None:
             answer = await create_once(self._services, actor, draft, key, b"POST urls\n" + body, created_json)
             return answer_response(answer)
-        created = await self._services.creator.create(actor.workspace_id, actor.user_id, draft)
+        created = await self._services.creator.create(actor.workspace_id, actor.user_id, draft, actor)
         return json_response(created_json(created, self._base_url), 200 if created.existing else 201)
 
     async def page(
@@ -281,12 +281,14 @@ class LinkRoutes:
         clicks = before.click_count if before is not None else 0
         key = request.headers.get("idempotency-key")
         if key is None:
-            link = await self._services.changer.edit(actor.workspace_id, domain_id, code, edit)
+            link = await self._services.changer.edit(actor.workspace_id, domain_id, code, edit, actor)
             return json_response(link_json(replace(link, click_count=clicks), self._base_url))
         changed: list[Link] = []
 
         async def work(statements: Statements) -> Answer:
-            link = await self._services.changer.edit_in(statements, actor.workspace_id, domain_id, code, edit)
+            link = await self._services.changer.edit_in(
+                statements, actor.workspace_id, domain_id, code, edit, actor
+            )
             changed.append(link)
             shown = link_json(replace(link, click_count=clicks), self._base_url)
             return Answer(200, json.dumps(shown, ensure_ascii=False))
@@ -301,13 +303,13 @@ class LinkRoutes:
         domain_id = domain_of(self._services, code, domain)
         key = request.headers.get("idempotency-key")
         if key is None:
-            await self._services.changer.delete(actor.workspace_id, domain_id, code)
+            await self._services.changer.delete(actor.workspace_id, domain_id, code, actor)
             return Response(status_code=204, headers=API_HEADERS)
         changed: list[Link] = []
 
         async def work(statements: Statements) -> Answer:
             changed.append(
-                await self._services.changer.delete_in(statements, actor.workspace_id, domain_id, code)
+                await self._services.changer.delete_in(statements, actor.workspace_id, domain_id, code, actor)
             )
             return Answer(204, "")
 
@@ -354,7 +356,7 @@ class LinkRoutes:
             responses={
                 201: {"model": CreatedLink},
                 200: {"model": CreatedLink},
-                **problems(400, 401, 409, 413, 422),
+                **problems(400, 401, 409, 413, 415, 422),
             },
             openapi_extra=body_of(LinkRequest),
         )
@@ -371,11 +373,11 @@ class LinkRoutes:
             one,
             self.edit,
             methods=["PATCH"],
-            responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410, 422)},
+            responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410, 413, 415, 422)},
             openapi_extra=body_of(LinkEditRequest),
         )
         router.add_api_route(
-            one, self.delete, methods=["DELETE"], status_code=204, responses=problems(400, 401, 404, 410)
+            one, self.delete, methods=["DELETE"], status_code=204, responses=problems(400, 401, 404, 410, 422)
         )
         router.add_api_route(
             one + "/stats", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410)

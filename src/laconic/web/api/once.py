@@ -29,7 +29,7 @@ async def create_once(
     earlier = await services.once.earlier(actor.workspace_id, key, request)
     if earlier is not None:
         return earlier
-    ready = await creator.make_ready(actor.workspace_id, actor.user_id, draft)
+    ready = await creator.make_ready(actor.workspace_id, actor.user_id, draft, actor)
 
     async def work(statements: Statements) -> Answer:
         created = await creator.create_in(statements, ready, actor.workspace_id)
@@ -38,7 +38,7 @@ async def create_once(
 
     answer = await services.once.run(actor.workspace_id, key, request, work)
     if not answer.replayed:
-        creator.tell_cache(ready)
+        await creator.committed(ready)
     return answer
 
 

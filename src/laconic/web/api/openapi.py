@@ -30,11 +30,30 @@ class ProblemDocument(BaseModel):
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a route; 429 and 503 can come from all of them."""
+    """The refusals of a route; 429 and 503 can come from all of them, and 403 from whatever asks who is calling."""
     content = {"application/problem+json": {"schema": ProblemDocument.model_json_schema()}}
-    return {status: {"description": _TITLES[status], "content": content} for status in (*statuses, 429, 503)}
+    told = sorted({*statuses, *((403,) if 401 in statuses else ()), 429, 503})
+    return {status: {"description": _TITLES[status], "content": content} for status in told}
 
 
-def body_of(*models: type[BaseModel], media_type: str = "application/json") -> dict[str, Any]:
-    schema = models[0].model_json_schema(ref_template="#/components/schemas/{model}")
-    return {"requestBody": {"required": True, "content": {media_type: {"schema": schema}}}}
+def body_of(
+    *models: type[BaseModel], media_type: str = "application/json", required: bool = True
+) -> dict[str, Any]:
+    return {
+        "requestBody": {"required": required, "content": {media_type: {"schema": _whole_schema(models[0])}}}
+    }
+
+
+def _whole_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """With what it refers to written out in its place: these schemas are not among the document's components."""
+    schema = model.model_json_schema()
+    parts = schema.pop("$defs", {})
+
+    def resolve(node: Any) -> Any:
+        if isinstance(node, dict):
+            name = str(node.get("$ref", "")).removeprefix("#/$defs/")
+            return resolve(parts[name]) if name in parts else {key: resolve(one) for key, one in node.items()}
+        return [resolve(one) for one in node] if isinstance(node, list) else node
+
+    whole: dict[str, Any] = resolve(schema)
+    return whole

@@ -37,6 +37,12 @@ PROBLEMS: dict[type[LaconicError], Kind] = {
     errors.LinkUnknown: Kind(404, "link_unknown", "There is no such link"),
     errors.LinkGone: Kind(410, "link_deleted", "The link was deleted"),
     errors.IdempotencyKeyReused: Kind(422, "idempotency_key_reused", "The Idempotency-Key was used before"),
+    errors.RecordUnknown: Kind(404, "record_unknown", "There is no such record"),
+    errors.NameTaken: Kind(409, "name_taken", "The name is taken"),
+    errors.LastAdmin: Kind(409, "last_admin", "A workspace keeps at least one admin"),
+    errors.InvitationOver: Kind(410, "invitation_over", "The invitation is over"),
+    errors.SignInFailed: Kind(401, "sign_in_failed", "The sign-in failed"),
+    errors.WorkspaceNeeded: Kind(409, "workspace_needed", "Which workspace?"),
     errors.NotAuthenticated: Kind(401, "not_authenticated", "Credentials are needed"),
     errors.ScopeMissing: Kind(403, "scope_missing", "The credentials do not allow this"),
     errors.CleanupRunning: Kind(409, "cleanup_running", "A cleanup is under way"),
@@ -56,6 +62,7 @@ TOO_LARGE = Kind(413, "body_too_large", "The body is too large")
 NO_SUCH_PAGE = Kind(404, "not_found", "There is nothing here")
 WRONG_METHOD = Kind(405, "method_not_allowed", "The method is not allowed here")
 MALFORMED_CODE = Kind(400, "code_malformed", "This cannot be a code")
+FORM_EXPIRED = Kind(403, "form_expired", "The form has expired")
 INTERNAL = Kind(500, "internal", "Something went wrong here")
 
 

@@ -50,7 +50,7 @@ class ShortenRoutes:
                 self._services, actor, draft, key, b"POST shorten\n" + body, _shortened_json
             )
             return answer_response(answer)
-        created = await self._services.creator.create(actor.workspace_id, actor.user_id, draft)
+        created = await self._services.creator.create(actor.workspace_id, actor.user_id, draft, actor)
         shown = _shortened_json(created, self._services.settings.base_url)
         return json_response(shown, 200 if created.existing else 201)
 

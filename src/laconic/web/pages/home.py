@@ -6,38 +6,31 @@ one rendering, and it is this one.
 
 import math
 from typing import Any
-from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from laconic import __version__
-from laconic.codes.store import CodeStore
 from laconic.errors import LaconicError, OutcomeUnknown, Refused, TooManyRequests
 from laconic.links.model import Created, LinkDraft
 from laconic.web.api.authentication import Gate
-from laconic.web.api.bodies import media_type, read_body
 from laconic.web.api.links import created_json, json_response
-from laconic.web.api.problems import WRONG_TYPE, Kind, Problem, kind_of, response_to
+from laconic.web.api.problems import kind_of, response_to
 from laconic.web.pages.form_tokens import FormTokens
+from laconic.web.pages.forms import read_fields, require_own_form
 from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.templates import page_response, wants_html
 from laconic.wiring import Services
 from laconic.workspaces.model import LINKS_CREATE
 
-_FORM = "application/x-www-form-urlencoded"
-_MOST_FIELDS = 20
-_FORM_EXPIRED = Kind(403, "form_expired", "The form has expired")
-_NOT_A_FORM = Kind(400, "invalid_request", "The form cannot be read")
-
 
 class HomeRoutes:
-    def __init__(self, services: Services, gate: Gate, painter: QrPainter) -> None:
+    def __init__(self, services: Services, gate: Gate, painter: QrPainter, tokens: FormTokens) -> None:
         self._services = services
         self._gate = gate
         self._painter = painter
         self._base_url = services.settings.base_url
-        self._tokens = FormTokens(CodeStore(services.database).permutation_secret, self._base_url)
+        self._tokens = tokens
 
     async def answer(self, request: Request) -> Response:
         """One route for all methods: the framework's 405 names those of one route only."""
@@ -50,17 +43,14 @@ class HomeRoutes:
         return await self._page(request)
 
     async def shorten(self, request: Request) -> Response:
-        if media_type(request) != _FORM:
-            raise Problem(
-                WRONG_TYPE, "This is the page's own form. Programs send JSON to /shorten or /api/v1/urls."
-            )
-        fields = _fields(await read_body(request))
+        fields = await read_fields(request)
         url = fields.get("url", "")
         try:
-            if not await self._tokens.is_ours(request, fields.get("token", "")):
-                raise Problem(_FORM_EXPIRED, "The form had expired. Nothing was done: please send it again.")
-            actor = await self._gate.admit(request, LINKS_CREATE)
-            created = await self._services.creator.create(actor.workspace_id, actor.user_id, LinkDraft(url))
+            await require_own_form(request, fields, self._tokens)
+            actor = await self._gate.admit(request, LINKS_CREATE, own_page=True)
+            created = await self._services.creator.create(
+                actor.workspace_id, actor.user_id, LinkDraft(url), actor
+            )
         except LaconicError as error:
             if not wants_html(request):
                 raise
@@ -98,7 +88,7 @@ class HomeRoutes:
         if self._services.settings.open:
             return True
         try:
-            await self._gate.admit(request, LINKS_CREATE)
+            await self._gate.admit(request, LINKS_CREATE, own_page=True)
         except Refused:
             return False
         return True
@@ -118,17 +108,6 @@ class HomeRoutes:
         router = APIRouter(include_in_schema=False)
         router.add_api_route("/", self.answer, methods=["GET", "HEAD", "POST"])
         return router
-
-
-def _fields(body: bytes) -> dict[str, str]:
-    """Text that is not UTF-8 is refused: what is accepted comes back unchanged."""
-    try:
-        pairs = parse_qsl(
-            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS
-        )
-    except ValueError:
-        raise Problem(_NOT_A_FORM, "The form's text is not what a browser sends.") from None
-    return dict(pairs)
 
 
 def _words(error: LaconicError | None) -> str | None:

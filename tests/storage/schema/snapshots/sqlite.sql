@@ -15,7 +15,7 @@ CREATE TABLE api_key (
     is_active     INTEGER NOT NULL DEFAULT 1 CHECK (is_active IN (0, 1)),
     scopes        TEXT NOT NULL DEFAULT '["links:read","links:write"]'
         CONSTRAINT api_key_scopes_check CHECK (json_valid(scopes) AND json_type(scopes) = 'array')
-) STRICT;
+, replaced_by INTEGER) STRICT;
 CREATE INDEX api_key_expires_idx ON api_key (expires_at) WHERE expires_at IS NOT NULL;
 CREATE UNIQUE INDEX api_key_hash_key ON api_key (key_hash);
 CREATE UNIQUE INDEX api_key_prefix_key ON api_key (workspace_id, key_prefix);
@@ -40,8 +40,9 @@ CREATE TABLE audit_event (
     -- Where the request came from.
     address       TEXT,
     created_at    INTEGER NOT NULL
-) STRICT;
+, subject TEXT) STRICT;
 CREATE INDEX audit_event_list_idx ON audit_event (workspace_id, created_at DESC, id DESC);
+CREATE INDEX audit_event_subject_idx ON audit_event (workspace_id, subject_kind, subject_id, created_at DESC);
 
 CREATE TABLE cleanup_run (
     -- Runs of the reaper.
@@ -90,6 +91,27 @@ CREATE TABLE idempotency_key (
     PRIMARY KEY (workspace_id, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_key_created_idx ON idempotency_key (created_at);
+
+CREATE TABLE invitation (
+    -- A link that makes whoever opens it a user. Works once.
+    id            INTEGER PRIMARY KEY,
+    workspace_id  INTEGER NOT NULL CONSTRAINT invitation_workspace_fkey REFERENCES workspace (id),
+    -- Hash of the link's token.
+    token_hash    BLOB NOT NULL,
+    -- For whom; null: whoever has the link.
+    email         TEXT,
+    role          TEXT NOT NULL CHECK (role IN ('admin', 'member', 'viewer')),
+    -- The set-up link of the installation: makes its first user, who is its operator.
+    is_setup      INTEGER NOT NULL DEFAULT 0 CHECK (is_setup IN (0, 1)),
+    created_by    INTEGER CONSTRAINT invitation_created_by_fkey REFERENCES users (id),
+    created_at    INTEGER NOT NULL,
+    expires_at    INTEGER NOT NULL,
+    -- When it was used or taken back; null: not yet.
+    used_at       INTEGER
+) STRICT;
+CREATE INDEX invitation_expires_idx ON invitation (expires_at);
+CREATE UNIQUE INDEX invitation_token_key ON invitation (token_hash);
+CREATE INDEX invitation_workspace_idx ON invitation (workspace_id);
 
 CREATE TABLE job_lease (
     -- Which process does a job that only one may do.
@@ -156,8 +178,9 @@ CREATE TABLE session (
     expires_at    INTEGER NOT NULL,
     last_seen_at  INTEGER,
     user_agent    TEXT
-) STRICT;
+, previous_hash BLOB, rotated_at INTEGER NOT NULL DEFAULT 0, address TEXT) STRICT;
 CREATE INDEX session_expires_idx ON session (expires_at);
+CREATE UNIQUE INDEX session_previous_key ON session (previous_hash) WHERE previous_hash IS NOT NULL;
 CREATE UNIQUE INDEX session_token_key ON session (token_hash);
 CREATE INDEX session_user_idx ON session (user_id);
 
@@ -235,6 +258,17 @@ CREATE VIRTUAL TABLE short_link_text USING fts5 (
     title, description, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
 );
 
+CREATE TABLE sign_in_failure (
+    -- Wrong sign-ins in a row, by account, by address and by both. Old rows are removed.
+    -- Keyed hash of what is counted: no address and no e-mail can be read out of it.
+    key_hash       BLOB PRIMARY KEY,
+    failures       INTEGER NOT NULL,
+    -- The next attempt is looked at from here on.
+    blocked_until  INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sign_in_failure_updated_idx ON sign_in_failure (updated_at);
+
 CREATE TABLE users (
     -- A person in a workspace. The same e-mail may exist in several. Soft-deleted.
     id             INTEGER PRIMARY KEY,
@@ -254,9 +288,11 @@ CREATE TABLE users (
     updated_at     INTEGER NOT NULL,
     last_login_at  INTEGER,
     is_deleted     INTEGER NOT NULL DEFAULT 0 CHECK (is_deleted IN (0, 1))
-) STRICT;
+, oidc_subject TEXT) STRICT;
 CREATE INDEX users_email_idx ON users (lower(email));
 CREATE UNIQUE INDEX users_email_key ON users (workspace_id, lower(email));
+CREATE INDEX users_oidc_idx ON users (oidc_subject) WHERE oidc_subject IS NOT NULL;
+CREATE UNIQUE INDEX users_oidc_key ON users (workspace_id, oidc_subject) WHERE oidc_subject IS NOT NULL;
 
 CREATE VIEW v_active_short_links AS
 SELECT

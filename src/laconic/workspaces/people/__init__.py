@@ -1,0 +1,1 @@
+"""Users, their invitations, their sessions, and how they sign in."""
