@@ -24,8 +24,10 @@ ALLOWED = {
     "workspace links/store.py drop_old_changes": "housekeeping for all tenants: removes by age, gives nothing back",
     "workspace links/store.py drop_old_keys": "housekeeping for all tenants: removes by age, gives nothing back",
     "workspace workspaces/store.py has_users": "of the whole installation: open mode ends with the first user",
-    "workspace workspaces/store.py set_default_host": "the shared default domain belongs to no tenant",
-    "workspace workspaces/store.py redirect_hosts": "the data plane serves all tenants' hosts",
+    "workspace workspaces/domains/store.py follow_base_host": "the shared domain belongs to no tenant",
+    "workspace workspaces/domains/store.py revision": "one number for all; reads no tenant's row",
+    "workspace workspaces/domains/store.py changed_since": "the data plane serves all tenants' hosts",
+    "workspace workspaces/domains/store.py blocked_since": "what the operator blocks is blocked for all",
     "workspace workspaces/store.py find_key": "the secret's hash is what tells the workspace",
 }
 
@@ -169,7 +171,7 @@ def workspace(module: Module) -> Iterator[Breach]:
     One statement without it is one tenant reading another's links by guessing an id (promise P8). What awaits
     nothing cannot reach the database.
     """
-    if not module.is_in("links/store.py", "workspaces/store.py"):
+    if not module.is_in("links/store.py", "workspaces/store.py", "workspaces/domains/store.py"):
         return
     for node in ast.walk(module.tree):
         if isinstance(node, ast.AsyncFunctionDef) and not node.name.startswith("_"):

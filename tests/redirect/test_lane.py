@@ -331,8 +331,8 @@ async def test_a_path_of_several_parts_is_no_code(site: Site, client: Client, pa
 @pytest.fixture
 async def domain(site: Site) -> int:
     """A second domain, known to the server from its start."""
-    known = site.services.hosts.known("brand.example")
-    assert known is not None
+    known = site.services.hosts.domain_of(b"brand.example")
+    assert known != 1
     return known
 
 

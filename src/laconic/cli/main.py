@@ -9,6 +9,7 @@ import click
 from laconic import __version__
 from laconic.cli.call import shared_options
 from laconic.cli.database import db
+from laconic.cli.domains import domain
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
 from laconic.cli.serve import serve
@@ -40,7 +41,7 @@ def laconic() -> None:
     """
 
 
-for _command in (serve, shorten, expand, list_links, edit, delete, key, db):
+for _command in (serve, shorten, expand, list_links, edit, delete, domain, key, db):
     laconic.add_command(_command)
 
 

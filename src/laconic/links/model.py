@@ -61,6 +61,8 @@ class LinkDraft:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     redirect_status: int | None = None
     reuse: bool | None = None
+    domain_id: int | None = None
+    """Null: the workspace's default domain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,18 @@ class LinkStore:
         )
         return row is None
 
+    async def domains_of_code(self, workspace_id: int, code: str, domain_ids: Sequence[int]) -> set[int]:
+        """On which of these domains the workspace has, or had, a link with this code."""
+        marks = ",".join(f"${number}" for number in range(3, len(domain_ids) + 3))
+        rows = await self._database.fetch_all(
+            "SELECT domain_id FROM short_link WHERE workspace_id = $1 AND short_code = $2"
+            f" AND domain_id IN ({marks})",
+            workspace_id,
+            code,
+            *domain_ids,
+        )
+        return {row[0] for row in rows}
+
     async def insert_many(
         self, workspace_id: int, rows: Sequence[Sequence[Any]], *, announce: Set[int] = frozenset()
     ) -> set[int]:

@@ -255,14 +255,14 @@ class RedirectCache:
 
     def following(self) -> None:
         self._recheck = _RECHECK
-        self._doubt_everything()
+        self.doubt_everything()
 
     def lost(self) -> None:
         if self._recheck != _RECHECK_UNFOLLOWED:
             self._recheck = _RECHECK_UNFOLLOWED
-            self._doubt_everything()
+            self.doubt_everything()
 
-    def _doubt_everything(self) -> None:
+    def doubt_everything(self) -> None:
         """Entries stay for the case that the database is away, but each is asked for before it is used."""
         self._doubts += 1
         for entry in self.entries.values():

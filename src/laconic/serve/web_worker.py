@@ -14,6 +14,7 @@ from laconic.clicks.journal import Journal
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.lane import Lane, lane_protocol
 from laconic.serve.children import Lifeline, tune_interpreter
+from laconic.serve.directory import follow_directory
 from laconic.serve.import_worker import RemoteImports
 from laconic.settings import Settings
 from laconic.web.api.imports import Imports
@@ -93,6 +94,7 @@ async def _answer(
     )
     tasks = [
         asyncio.create_task(services.database.follow_changes(services.cache)),
+        asyncio.create_task(follow_directory(services.directory)),
         asyncio.create_task(_turn_seconds(lane, server)),
         asyncio.create_task(_sync(journal)),
         asyncio.create_task(_stop(lifeline.stopping, app, server)),

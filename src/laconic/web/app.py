@@ -13,10 +13,12 @@ from laconic import __version__
 from laconic.clicks.journal import Journal
 from laconic.codes.rules import OWN_PATHS
 from laconic.errors import LaconicError
-from laconic.redirect.endpoint import RedirectEndpoint
+from laconic.redirect.endpoint import RedirectEndpoint, send_on
 from laconic.redirect.forwarded import TrustedProxies
+from laconic.redirect.hosts import Site
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bulk import BulkRoutes
+from laconic.web.api.domains import DomainRoutes
 from laconic.web.api.imports import Imports, LocalImports
 from laconic.web.api.links import LinkRoutes
 from laconic.web.api.problems import (
@@ -43,6 +45,9 @@ from laconic.wiring import Services
 log = structlog.get_logger(__name__)
 
 
+# Own paths that answer on the domains of workspaces, too.
+_EVERYWHERE = frozenset({"favicon.ico", "robots.txt", "static"})
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -62,6 +67,7 @@ class App:
             ("POST", "/api/v1/urls"): links.create,
             ("POST", "/shorten"): shorten.shorten,
         }
+        self._hosts = services.hosts
         self._redirect = RedirectEndpoint(
             services.cache,
             services.hosts,
@@ -72,6 +78,10 @@ class App:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
+            site = self._hosts.site_of(_host_of(scope))
+            if site is not None:
+                await self._answer_on(site, scope, receive, send)
+                return
             handler = self._direct.get((scope["method"], scope["path"]))
             if handler is not None:
                 response = await _answer(handler, Request(scope, receive))
@@ -81,6 +91,24 @@ class App:
                 await self._redirect(scope, receive, send)
                 return
         await self._framework(scope, receive, send)
+
+    async def _answer_on(self, site: Site, scope: Any, receive: Any, send: Any) -> None:
+        """On a domain of a workspace: links, their previews and what those pages need. No API, no dashboard."""
+        path = scope["path"]
+        if path == "/" and site.root_target is not None and scope["method"] in ("GET", "HEAD"):
+            await send_on(site.root_target, send)
+        elif is_preview(path) or path[1:].partition("/")[0] in _EVERYWHERE:
+            await self._framework(scope, receive, send)
+        else:
+            await self._redirect(scope, receive, send)
+
+
+def _host_of(scope: Any) -> bytes:
+    for name, value in scope["headers"]:
+        if name == b"host":
+            host: bytes = value
+            return host
+    return b""
 
 
 async def _answer(handler: Handler, request: Request) -> Response:
@@ -114,6 +142,7 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
     routes: list[Routes] = [
         *shared,
         QrRoutes(services, gate, painter),
+        DomainRoutes(services, gate),
         HomeRoutes(services, gate, painter),
         DocsRoutes(app),
         StaticRoutes(),

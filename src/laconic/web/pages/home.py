@@ -66,7 +66,7 @@ class HomeRoutes:
                 raise
             return await self._page(request, url=url, error=error)
         if not wants_html(request):
-            return json_response(created_json(created, self._base_url), 201)
+            return json_response(created_json(created, self._services.directory.short_url), 201)
         return await self._page(request, created=created)
 
     async def _page(
@@ -105,7 +105,7 @@ class HomeRoutes:
 
     async def _made(self, created: Created) -> dict[str, Any]:
         link = created.link
-        short_url = f"{self._base_url}/{link.short_code}"
+        short_url = self._services.directory.short_url(link.domain_id, link.short_code)
         return {
             "code": link.short_code,
             "short_url": short_url,

@@ -8,6 +8,7 @@ from laconic.codes.rules import POSSIBLE_CODE
 from laconic.links.store import PublicLink
 from laconic.links.targets import parse
 from laconic.redirect.endpoint import Refusal
+from laconic.redirect.lookup import block
 from laconic.redirect.model import Tombstone, judge
 from laconic.web.api.links import json_response
 from laconic.web.pages.qr_drawing import QrPainter
@@ -33,16 +34,18 @@ class PreviewRoutes:
             return refusal_response(Refusal(400, "malformed", code[:64]), html)
         domain_id = self._services.hosts.domain_of(request.headers.get("host", "").encode("latin-1"))
         link = await self._services.links.find_public(domain_id, code)
-        entry = judge(link.row if link is not None else None, now())
+        row = None if link is None else block(link.row, self._services.blocked)
+        entry = judge(row, now())
         if link is None or isinstance(entry, Tombstone):
             reason = entry.reason if isinstance(entry, Tombstone) else "unknown"
             return refusal_response(Refusal(404 if reason == "unknown" else 410, reason, code), html)
-        return await self._page(code, link) if html else self._document(code, link)
+        short_url = self._services.directory.short_url(domain_id, code)
+        return await self._page(code, short_url, link) if html else self._document(code, short_url, link)
 
-    def _document(self, code: str, link: PublicLink) -> Response:
+    def _document(self, code: str, short_url: str, link: PublicLink) -> Response:
         shown = {
             "short_code": code,
-            "short_url": f"{self._services.settings.base_url}/{code}",
+            "short_url": short_url,
             "original_url": link.original_url,
             "target_url": link.row.location,
             "host": _host(link.row.location),
@@ -50,8 +53,7 @@ class PreviewRoutes:
         }
         return json_response(shown, headers=_HEADERS)
 
-    async def _page(self, code: str, link: PublicLink) -> Response:
-        short_url = f"{self._services.settings.base_url}/{code}"
+    async def _page(self, code: str, short_url: str, link: PublicLink) -> Response:
         created = to_rfc3339(link.created_at)
         return page_response(
             "preview.html",
