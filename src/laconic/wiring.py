@@ -18,6 +18,11 @@ from laconic.links.locate import Locator
 from laconic.links.once import Once
 from laconic.links.store import LinkStore
 from laconic.links.targets import TargetRules, canonical_host
+from laconic.oversight.block import Blocks
+from laconic.oversight.reports import Reports
+from laconic.oversight.statistics import Statistics
+from laconic.oversight.store import OversightStore
+from laconic.oversight.takedown import Takedowns
 from laconic.redirect.blocked import BlockedHosts
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.hosts import Hosts
@@ -56,6 +61,10 @@ class Services:
     changer: LinkChanger
     browser: LinkBrowser
     once: Once
+    takedowns: Takedowns
+    blocks: Blocks
+    reports: Reports
+    statistics: Statistics
     workspaces: WorkspaceStore
     api_keys: ApiKeys
 
@@ -101,6 +110,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
         stack.push_async_callback(creator.close)
         links = LinkStore(database)
+        oversight = OversightStore(database)
         yield Services(
             settings=settings,
             database=database,
@@ -126,6 +136,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             changer=LinkChanger(database, targets, cache=cache),
             browser=LinkBrowser(links),
             once=Once(database),
+            takedowns=Takedowns(database, cache=cache),
+            blocks=Blocks(oversight, directory, canonical_host),
+            reports=Reports(oversight),
+            statistics=Statistics(database),
             workspaces=workspaces,
             api_keys=ApiKeys(workspaces),
         )

@@ -20,6 +20,7 @@ ALLOWED = {
     "sql web/health.py SELECT": "reads no table: asks only whether the database answers",
     "workspace links/store.py is_free": "all tenants share a domain's codes; says yes or no, not whose",
     "workspace links/store.py find_public": "the preview is public: whoever has the code may see where it leads",
+    "workspace links/store.py find_for_operator": "the operator takes a link down whoever owns it",
     "workspace links/store.py announce_changes": "tells caches that a code changed; reads no tenant's row",
     "workspace links/store.py drop_old_changes": "housekeeping for all tenants: removes by age, gives nothing back",
     "workspace links/store.py drop_old_keys": "housekeeping for all tenants: removes by age, gives nothing back",

@@ -9,6 +9,7 @@ from typing import Any
 
 from laconic.clock import SECOND, now, to_rfc3339
 from laconic.links.model import Created, Link
+from laconic.oversight.model import BlockedHost, Report, Takedown
 from laconic.redirect.model import is_expired
 from laconic.workspaces.domains.model import DNS_LABEL, HTTP_PATH, Domain
 from laconic.workspaces.model import ApiKey
@@ -90,6 +91,44 @@ def domain_document(domain: Domain, default_id: int) -> dict[str, Any]:
         "not_found_target": domain.not_found_target,
         "created_at": when(domain.created_at),
         "proof": None if domain.verified_at is not None else proof,
+    }
+
+
+def takedown_document(takedown: Takedown, short_url: ShortUrl) -> dict[str, Any]:
+    return {
+        "short_code": takedown.short_code,
+        "short_url": short_url(takedown.domain_id, takedown.short_code),
+        "original_url": takedown.original_url,
+        "workspace_id": str(takedown.workspace_id),
+        "reason": takedown.reason,
+        "taken_down_at": when(takedown.created_at),
+    }
+
+
+def block_document(blocked: BlockedHost) -> dict[str, Any]:
+    return {
+        "host": blocked.host,
+        "includes_subdomains": blocked.includes_subdomains,
+        "reason": blocked.reason,
+        "created_at": when(blocked.created_at),
+    }
+
+
+def report_document(report: Report, short_url: ShortUrl) -> dict[str, Any]:
+    return {
+        "id": str(report.id),
+        "short_code": report.short_code,
+        "short_url": short_url(report.domain_id, report.short_code),
+        "original_url": report.original_url,
+        "target": report.target,
+        "workspace_id": str(report.workspace_id),
+        "reason": report.reason,
+        "message": report.message,
+        "contact": report.contact,
+        "address": report.address,
+        "state": report.state,
+        "created_at": when(report.created_at),
+        "reviewed_at": when(report.reviewed_at),
     }
 
 

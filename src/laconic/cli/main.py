@@ -12,6 +12,7 @@ from laconic.cli.database import db
 from laconic.cli.domains import domain
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
+from laconic.cli.oversight import blocked, report, takedown
 from laconic.cli.serve import serve
 from laconic.cli.workspaces import key
 from laconic.errors import LaconicError
@@ -41,7 +42,20 @@ def laconic() -> None:
     """
 
 
-for _command in (serve, shorten, expand, list_links, edit, delete, domain, key, db):
+for _command in (
+    serve,
+    shorten,
+    expand,
+    list_links,
+    edit,
+    delete,
+    domain,
+    key,
+    takedown,
+    blocked,
+    report,
+    db,
+):
     laconic.add_command(_command)
 
 

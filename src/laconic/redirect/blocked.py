@@ -12,9 +12,6 @@ class BlockedHosts:
     def __init__(self) -> None:
         self._hosts: dict[str, bool] = {}
 
-    def __len__(self) -> int:
-        return len(self._hosts)
-
     def put(self, host: str, *, includes_subdomains: bool) -> None:
         self._hosts[host] = includes_subdomains
 

@@ -21,6 +21,7 @@ from laconic.web.api.bulk import BulkRoutes
 from laconic.web.api.domains import DomainRoutes
 from laconic.web.api.imports import Imports, LocalImports
 from laconic.web.api.links import LinkRoutes
+from laconic.web.api.oversight import OversightRoutes
 from laconic.web.api.problems import (
     INTERNAL,
     NO_SUCH_PAGE,
@@ -143,11 +144,12 @@ def make_framework(services: Services, gate: Gate, shared: Sequence[Routes]) -> 
         *shared,
         QrRoutes(services, gate, painter),
         DomainRoutes(services, gate),
+        OversightRoutes(services, gate),
         HomeRoutes(services, gate, painter),
         DocsRoutes(app),
         StaticRoutes(),
         WellKnownRoutes(services.settings.base_url),
-        PreviewRoutes(services, painter),
+        PreviewRoutes(services, gate, painter),
     ]
     for some in routes:
         app.include_router(some.router())

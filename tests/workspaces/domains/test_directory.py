@@ -74,7 +74,7 @@ async def test_nothing_is_read_while_nothing_has_changed(office: Office, worker:
 
 async def test_targets_on_a_new_domain_are_refused_at_once(worker: Worker) -> None:
     """A link to it would lead back to us."""
-    assert worker.targets.check("https://go.brand.example/x")
+    worker.targets.check("https://go.brand.example/x")
     await worker.prove(OURS, "go.brand.example")
     for url in ("https://go.brand.example/x", "http://GO.brand.example.:8080/", "https://sho.rt/"):
         with pytest.raises(TargetRefused) as refused:
@@ -111,7 +111,7 @@ async def test_blocked_hosts_are_refused_as_targets(
     await _block(office, "8.8.4.4")
     await worker.directory.refresh()
     if not is_refused:
-        assert worker.targets.check(url)
+        worker.targets.check(url)
         return
     with pytest.raises(TargetRefused) as refused:
         worker.targets.check(url)

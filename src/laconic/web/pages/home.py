@@ -6,7 +6,6 @@ one rendering, and it is this one.
 
 import math
 from typing import Any
-from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -18,17 +17,13 @@ from laconic.links.model import Created, LinkDraft
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import media_type, read_body
 from laconic.web.api.links import created_json, json_response
-from laconic.web.api.problems import WRONG_TYPE, Kind, Problem, kind_of, response_to
+from laconic.web.api.problems import WRONG_TYPE, Problem, kind_of, response_to
 from laconic.web.pages.form_tokens import FormTokens
+from laconic.web.pages.forms import FORM, FORM_EXPIRED, form_fields
 from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.templates import page_response, wants_html
 from laconic.wiring import Services
 from laconic.workspaces.model import LINKS_CREATE
-
-_FORM = "application/x-www-form-urlencoded"
-_MOST_FIELDS = 20
-_FORM_EXPIRED = Kind(403, "form_expired", "The form has expired")
-_NOT_A_FORM = Kind(400, "invalid_request", "The form cannot be read")
 
 
 class HomeRoutes:
@@ -50,15 +45,15 @@ class HomeRoutes:
         return await self._page(request)
 
     async def shorten(self, request: Request) -> Response:
-        if media_type(request) != _FORM:
+        if media_type(request) != FORM:
             raise Problem(
                 WRONG_TYPE, "This is the page's own form. Programs send JSON to /shorten or /api/v1/urls."
             )
-        fields = _fields(await read_body(request))
+        fields = form_fields(await read_body(request))
         url = fields.get("url", "")
         try:
             if not await self._tokens.is_ours(request, fields.get("token", "")):
-                raise Problem(_FORM_EXPIRED, "The form had expired. Nothing was done: please send it again.")
+                raise Problem(FORM_EXPIRED, "The form had expired. Nothing was done: please send it again.")
             actor = await self._gate.admit(request, LINKS_CREATE)
             created = await self._services.creator.create(actor.workspace_id, actor.user_id, LinkDraft(url))
         except LaconicError as error:
@@ -84,10 +79,10 @@ class HomeRoutes:
         response = page_response(
             "home.html",
             201 if created is not None else status,
-            _retry_after(error),
+            retry_after(error),
             token=token.field,
             url=url,
-            error=_words(error),
+            error=words_for(error),
             made=await self._made(created) if created is not None else None,
         )
         self._tokens.keep(response, token)
@@ -120,18 +115,7 @@ class HomeRoutes:
         return router
 
 
-def _fields(body: bytes) -> dict[str, str]:
-    """Text that is not UTF-8 is refused: what is accepted comes back unchanged."""
-    try:
-        pairs = parse_qsl(
-            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS
-        )
-    except ValueError:
-        raise Problem(_NOT_A_FORM, "The form's text is not what a browser sends.") from None
-    return dict(pairs)
-
-
-def _words(error: LaconicError | None) -> str | None:
+def words_for(error: LaconicError | None) -> str | None:
     if error is None:
         return None
     if isinstance(error, TooManyRequests):
@@ -144,6 +128,6 @@ def _words(error: LaconicError | None) -> str | None:
     return str(error)
 
 
-def _retry_after(error: LaconicError | None) -> dict[str, str]:
+def retry_after(error: LaconicError | None) -> dict[str, str]:
     seconds = response_to(error).headers.get("retry-after") if error is not None else None
     return {} if seconds is None else {"retry-after": seconds}
