@@ -87,7 +87,12 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         domain_store = DomainStore(database)
         await _follow_base_url(domain_store, base_host)
         directory = Directory(
-            domain_store, hosts, blocked, settings.base_url, blocked_changed=cache.doubt_everything
+            domain_store,
+            hosts,
+            blocked,
+            settings.base_url,
+            canonical=canonical_host,
+            blocked_changed=cache.doubt_everything,
         )
         await directory.refresh()
         codes = await _open_codes(settings, database)

@@ -50,6 +50,7 @@ async def bench(database: Database) -> AsyncIterator[Bench]:
         Hosts(1),
         blocked,
         "https://sho.rt",
+        canonical=canonical_host,
         blocked_changed=cache.doubt_everything,
     )
     await directory.refresh()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from laconic import clock
 from laconic.errors import ChoiceRefused, EntryUnknown
+from laconic.links.fields import check_text
 from laconic.oversight.model import LONGEST_REASON, BlockedHost
 from laconic.oversight.store import OversightStore
 from laconic.oversight.takedown import checked_text
@@ -38,6 +39,7 @@ class Blocks:
         self._now = now
 
     async def page(self, after: str, limit: int) -> list[BlockedHost]:
+        check_text("cursor", after)
         return await self._store.list_blocked(after, limit)
 
     async def block(
@@ -51,14 +53,14 @@ class Blocks:
             self._now(),
         )
         await self._store.block(blocked, blocked_by)
-        await self._directory.refresh()
+        await self._directory.catch_up()
         return blocked
 
     async def unblock(self, host: str) -> None:
         name = self._host(host)
         if not await self._store.unblock(name):
             raise EntryUnknown(f"The host {name!r} is not blocked.")
-        await self._directory.refresh()
+        await self._directory.catch_up()
 
     def _host(self, text: str) -> str:
         """As targets are compared: ASCII, lower case. `*.example.com` is what people write for all below it."""

@@ -70,7 +70,7 @@ class Office:
         base_host = base_url.partition("://")[2].partition(":")[0]
         await store.follow_base_host(base_host)
         hosts, blocked = Hosts(1), BlockedHosts()
-        directory = Directory(store, hosts, blocked, base_url)
+        directory = Directory(store, hosts, blocked, base_url, canonical=canonical_host)
         await directory.refresh()
         targets = TargetRules(own_hosts={base_host}, book=directory)
         domains = Domains(

@@ -228,6 +228,9 @@ async def test_a_host_is_kept_as_browsers_send_it(worker: Worker, host: str, sto
     """Lower case, ASCII, without the last dot: what the Host header will say."""
     assert (await worker.prove(OURS, host)).host == stored
     assert worker.hosts.site_of(stored.encode()) is not None
+    found = worker.directory.find(OURS, host)
+    assert found is not None
+    assert (found.host, (await worker.domains.get(OURS, host)).host) == (stored, stored)
     with pytest.raises(ChoiceRefused, match="already"):
         await worker.domains.add(OURS, DomainDraft(host))
 

@@ -39,6 +39,12 @@ class BlockRequest(BaseModel):
     reason: str | None = None
 
 
+class DismissRequest(BaseModel):
+    """An empty object."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class ShownTakedown(BaseModel):
     short_code: str
     short_url: str
@@ -213,6 +219,8 @@ class OversightRoutes:
     async def dismiss(self, request: Request, report_id: str) -> Response:
         """Nothing is wrong with the link."""
         actor = await self._gate.admit(request, OPERATOR)
+        # Nothing is in it, but a page on another site cannot send this type (see `require_json`).
+        await read_model(request, DismissRequest)
         report = await self._services.reports.dismiss(_number(report_id), actor.user_id)
         return json_response(report_json(report, self._short_url))
 
@@ -303,7 +311,8 @@ class OversightRoutes:
             "/reports/{report_id}/dismiss",
             self.dismiss,
             methods=["POST"],
-            responses={200: {"model": ShownReport}, **problems(401, 403, 404)},
+            responses={200: {"model": ShownReport}, **problems(400, 401, 403, 404, 413, 415, 422)},
+            openapi_extra=body_of(DismissRequest),
         )
 
 

@@ -12,7 +12,7 @@ from laconic import clock
 from laconic.errors import ChoiceRefused, Conflict, DomainInUse, DomainNotProved, DomainTaken, DomainUnknown
 from laconic.ids import IdSource
 from laconic.workspaces.domains.directory import Directory
-from laconic.workspaces.domains.model import Domain, DomainDraft, DomainEdit, host_of
+from laconic.workspaces.domains.model import Domain, DomainDraft, DomainEdit, host_of, name_of
 from laconic.workspaces.domains.store import DomainStore
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Domains:
             domain = await self._store.claim(workspace_id, claim)
         except Conflict:
             raise DomainTaken(host) from None
-        await self._directory.refresh()
+        await self._directory.catch_up()
         return domain
 
     async def verify(self, workspace_id: int, host: str, method: Method = "any") -> Domain:
@@ -138,7 +138,8 @@ class Domains:
         )
 
     async def _own(self, workspace_id: int, host: str) -> Domain:
-        domain = await self._store.find(workspace_id, host.strip().rstrip(".").lower())
+        name = name_of(host, self._canonical)
+        domain = await self._store.find(workspace_id, name) if name else None
         if domain is None or domain.is_deleted:
             raise DomainUnknown(host)
         return domain
@@ -151,7 +152,7 @@ class Domains:
             changed = await self._store.update(workspace_id, domain.id, changes)
         except Conflict:
             raise DomainTaken(domain.host) from None
-        await self._directory.refresh()
+        await self._directory.catch_up()
         return changed or replace(domain, **changes)
 
     def _target(self, text: str | None) -> str | None:

@@ -6,13 +6,15 @@ creates read memory alone.
 """
 
 import asyncio
+import contextlib
 from collections import defaultdict
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from laconic.errors import Unavailable
 from laconic.redirect.blocked import BlockedHosts
 from laconic.redirect.hosts import Hosts, Site
-from laconic.workspaces.domains.model import Domain
+from laconic.workspaces.domains.model import Domain, name_of
 from laconic.workspaces.domains.store import DomainStore
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 
@@ -27,11 +29,13 @@ class Directory:
         blocked: BlockedHosts,
         base_url: str,
         *,
+        canonical: Callable[[str], str],
         blocked_changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._hosts = hosts
         self._blocked = blocked
+        self._canonical = canonical
         self._blocked_changed = blocked_changed
         base = urlsplit(base_url)
         self._base_url = base_url
@@ -41,19 +45,20 @@ class Directory:
         self._by_id: dict[int, Domain] = {}
         self._of_workspace: dict[int, dict[str, Domain]] = defaultdict(dict)
         self._owners: dict[str, int] = {}
+        self._defaults: dict[int, int] = {}
         self._prefixes = {DEFAULT_DOMAIN_ID: f"{base_url}/"}
         self._reading = asyncio.Lock()
 
     async def refresh(self) -> None:
-        """Reads what has changed since the last time. Whoever has changed something calls it before answering."""
+        """Reads what has changed since the last time."""
         async with self._reading:
             revision = await self._store.revision()
             if revision == self._seen:
                 return
             domains = await self._store.changed_since(self._seen_domains)
             blocked = await self._store.blocked_since(self._seen_blocked)
-            # Those that went first: a host may have passed from one workspace to another.
-            for domain in sorted(domains, key=lambda one: one.is_served):
+            # Those that went first: a host may have passed from one workspace to another, a default to another host.
+            for domain in sorted(domains, key=lambda one: (one.is_served, one.is_default)):
                 self._learn(domain)
                 self._seen_domains = max(self._seen_domains, domain.revision)
             for host, includes_subdomains, is_removed, row_revision in blocked:
@@ -68,6 +73,11 @@ class Directory:
                     self._publish(domain)
             self._seen = revision
 
+    async def catch_up(self) -> None:
+        """After a change of our own. It is made: should it not be readable now, it is heard of as by the others."""
+        with contextlib.suppress(Unavailable):
+            await self.refresh()
+
     def _learn(self, domain: Domain) -> None:
         before = self._by_id.get(domain.id)
         if before is not None:
@@ -76,9 +86,13 @@ class Directory:
                 del self._owners[before.host]
             if before.workspace_id is not None:
                 self._of_workspace[before.workspace_id].pop(before.host, None)
+                if self._defaults.get(before.workspace_id) == domain.id:
+                    del self._defaults[before.workspace_id]
         self._by_id[domain.id] = domain
         if domain.workspace_id is not None:
             self._of_workspace[domain.workspace_id][domain.host] = domain
+            if domain.is_default and domain.is_served:
+                self._defaults[domain.workspace_id] = domain.id
         if domain.id != DEFAULT_DOMAIN_ID:
             self._prefixes[domain.id] = f"{self._scheme}://{domain.host}{self._port}/"
         if domain.is_served:
@@ -114,16 +128,11 @@ class Directory:
 
     def default_of(self, workspace_id: int) -> int:
         """Where new links go that name no domain."""
-        own = self._of_workspace.get(workspace_id)
-        if own:
-            for domain in own.values():
-                if domain.is_default and domain.is_served:
-                    return domain.id
-        return DEFAULT_DOMAIN_ID
+        return self._defaults.get(workspace_id, DEFAULT_DOMAIN_ID)
 
     def find(self, workspace_id: int, host: str) -> Domain | None:
         """The workspace's domain or the shared one, by its host; another tenant's is none."""
-        name = host.strip().rstrip(".").lower()
+        name = self._name_of(host)
         shared = self._by_id.get(DEFAULT_DOMAIN_ID)
         if shared is not None and name == shared.host:
             return shared
@@ -131,7 +140,7 @@ class Directory:
 
     def find_served(self, host: str) -> Domain | None:
         """Whoever it belongs to: for the operator."""
-        domain_id = self._owners.get(host.strip().rstrip(".").lower())
+        domain_id = self._owners.get(self._name_of(host))
         return None if domain_id is None else self._by_id[domain_id]
 
     def ids_of(self, workspace_id: int) -> list[int]:
@@ -140,5 +149,7 @@ class Directory:
         first = self.default_of(workspace_id)
         return [first, *(one for one in (DEFAULT_DOMAIN_ID, *own) if one != first)]
 
-    def served_count(self) -> int:
-        return len(self._owners)
+    def _name_of(self, host: str) -> str:
+        name = host.strip().rstrip(".").lower()
+        # Known by the name that browsers send, whatever script it was written in.
+        return name if name.isascii() else name_of(name, self._canonical)

@@ -68,10 +68,16 @@ class DomainEdit:
     not_found_target: str | None = None
 
 
+def name_of(text: str, canonical: Callable[[str], str]) -> str:
+    """The name that somebody wrote, as domains are compared; empty when it cannot be one."""
+    name = "" if len(text) > LONGEST_HOST or _BEYOND.search(text) else canonical(text)
+    return name if len(name) <= LONGEST_HOST and _NAME.fullmatch(name) else ""
+
+
 def host_of(text: str, canonical: Callable[[str], str], *, allow_private: bool) -> str:
     """The host that somebody wrote, as browsers send it: ASCII, lower case, without outer dots."""
-    host = "" if len(text) > LONGEST_HOST or _BEYOND.search(text) else canonical(text)
-    if len(host) > LONGEST_HOST or not _NAME.fullmatch(host) or _ADDRESS.fullmatch(host):
+    host = name_of(text, canonical)
+    if not host or _ADDRESS.fullmatch(host):
         raise ChoiceRefused("host", "A domain is a host name such as go.example.com, without port and path.")
     if not allow_private and ("." not in host or is_local_name(host)):
         raise ChoiceRefused("host", f"{host} is a name inside private networks only.")

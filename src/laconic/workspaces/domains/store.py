@@ -119,10 +119,11 @@ class DomainStore:
         Raises Conflict when a workspace has proved that the host is its own.
         """
 
+        row = await self._database.fetch_one("SELECT host FROM domain WHERE id = $1", DEFAULT_DOMAIN_ID)
+        if row is None or row[0] == host:
+            return
+
         async def work(statements: Statements) -> None:
-            row = await statements.fetch_one("SELECT host FROM domain WHERE id = $1", DEFAULT_DOMAIN_ID)
-            if row is None or row[0] == host:
-                return
             await statements.execute("UPDATE domain SET host = $1 WHERE id = $2", host, DEFAULT_DOMAIN_ID)
             await statements.execute(
                 "UPDATE domain SET host = (SELECT slug FROM workspace WHERE workspace.id = domain.workspace_id)"
