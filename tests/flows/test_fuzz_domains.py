@@ -13,7 +13,7 @@ from laconic.web.api import problems
 from tests.flows.talk import JSON, make_code
 
 KINDS = (*problems.PROBLEMS.values(), *vars(problems).values())
-CODES = {kind.code for kind in KINDS if isinstance(kind, problems.Kind)} - {"internal"} | {"form_expired"}
+CODES = {kind.code for kind in KINDS if isinstance(kind, problems.Kind)} - {"internal"}
 fuzz = settings(
     max_examples=40,
     deadline=None,

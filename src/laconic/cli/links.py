@@ -120,7 +120,7 @@ def shorten(
     )
 
     async def work(services: "Services") -> None:
-        draft.domain_id = services.locator.for_new(DEFAULT_WORKSPACE_ID, domain)
+        draft.domain_id = await services.locator.for_new(DEFAULT_WORKSPACE_ID, domain)
         created = await services.creator.create(DEFAULT_WORKSPACE_ID, None, draft)
         short_url = services.directory.short_url
         shown = short_url(created.link.domain_id, created.link.short_code)
@@ -184,7 +184,7 @@ def list_links(
     """
 
     async def work(services: "Services") -> None:
-        domain_id = services.locator.for_list(DEFAULT_WORKSPACE_ID, domain)
+        domain_id = await services.locator.for_list(DEFAULT_WORKSPACE_ID, domain)
         query = Query(search=search, state=state, domain_id=domain_id, sort=sort, cursor=cursor, limit=limit)
         page = await services.browser.page(DEFAULT_WORKSPACE_ID, query)
         if call.json:

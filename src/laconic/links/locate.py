@@ -14,20 +14,20 @@ class Locator:
         self._directory = directory
         self._store = store
 
-    def for_new(self, workspace_id: int, host: str | None) -> int:
+    async def for_new(self, workspace_id: int, host: str | None) -> int:
         """Where a new link goes."""
         if host is None:
             return self._directory.default_of(workspace_id)
-        domain = self._directory.find(workspace_id, host)
+        domain = await self._directory.find_now(workspace_id, host)
         if domain is None or not domain.is_served:
             raise ChoiceRefused("domain", "This workspace has no such domain, or it is not proved yet.")
         return domain.id
 
-    def for_list(self, workspace_id: int, host: str | None) -> int | None:
+    async def for_list(self, workspace_id: int, host: str | None) -> int | None:
         """None when nobody named a domain: then links of all of them are meant."""
         if host is None:
             return None
-        domain = self._directory.find(workspace_id, host)
+        domain = await self._directory.find_now(workspace_id, host)
         if domain is None:
             raise ChoiceRefused("domain", "This workspace has no such domain.")
         return domain.id
@@ -35,7 +35,7 @@ class Locator:
     async def of_code(self, workspace_id: int, code: str, host: str | None) -> int:
         """The domain of the link that is meant. Without a host: the default domain's link, or the only one there is."""
         if host is not None:
-            domain = self._directory.find(workspace_id, host)
+            domain = await self._directory.find_now(workspace_id, host)
             if domain is None:
                 raise LinkUnknown(code)
             return domain.id

@@ -3,6 +3,8 @@
 import pytest
 
 from laconic.errors import Conflict, TargetRefused
+from laconic.links.locate import Locator
+from laconic.links.store import LinkStore
 from laconic.workspaces.domains.store import DomainStore
 from tests.workspaces.domains.office import OURS, THEIRS, Office, Worker
 
@@ -140,3 +142,15 @@ async def test_the_base_host_cannot_be_a_workspaces_domain(office: Office, worke
     await worker.prove(OURS, "go.brand.example")
     with pytest.raises(Conflict):
         await DomainStore(office.database).follow_base_host("go.brand.example")
+
+
+async def test_another_process_can_use_a_domain_at_once(office: Office, worker: Worker) -> None:
+    """Whoever adds a domain on one worker and makes a link on the next is not told that there is none."""
+    other = await office.worker()
+    domain = await worker.prove(OURS, "go.brand.example")
+    locator = Locator(other.directory, LinkStore(office.database))
+    assert other.directory.find(OURS, "go.brand.example") is None
+    assert await locator.for_new(OURS, "go.brand.example") == domain.id
+    second = await worker.prove(OURS, "two.example")
+    await other.directory.know([1, second.id])
+    assert other.directory.short_url(second.id, "abcd") == "https://two.example/abcd"

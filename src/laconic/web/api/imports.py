@@ -119,7 +119,7 @@ class _Import:
         return asyncio.create_task(self._make(first, lines))
 
     async def _make(self, first: int, lines: list[bytes]) -> list[bytes]:
-        results: list[Any] = [self._draft_from(line) for line in lines]
+        results: list[Any] = [await self._draft_from(line) for line in lines]
         drafts = [result for result in results if isinstance(result, LinkDraft)]
         key = self._order.idempotency_key
         if key is None:
@@ -136,12 +136,12 @@ class _Import:
             ]
         return [self._told(first + index, outcome) for index, outcome in enumerate(outcomes)]
 
-    def _draft_from(self, line: bytes | Problem) -> LinkDraft | LaconicError:
+    async def _draft_from(self, line: bytes | Problem) -> LinkDraft | LaconicError:
         if isinstance(line, Problem):
             return line
         try:
             asked = model_from_json(LinkRequest, line)
-            domain_id = self._services.locator.for_new(self._order.workspace_id, asked.domain)
+            domain_id = await self._services.locator.for_new(self._order.workspace_id, asked.domain)
         except LaconicError as error:
             return error
         return asked.draft(domain_id)

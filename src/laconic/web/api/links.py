@@ -203,7 +203,7 @@ class LinkRoutes:
         require_json(request)
         body = await read_body(request)
         asked = model_from_json(LinkRequest, body)
-        draft = asked.draft(self._services.locator.for_new(actor.workspace_id, asked.domain))
+        draft = asked.draft(await self._services.locator.for_new(actor.workspace_id, asked.domain))
         key = request.headers.get("idempotency-key")
         if key is not None:
             answer = await create_once(self._services, actor, draft, key, b"POST urls\n" + body, created_json)
@@ -232,12 +232,13 @@ class LinkRoutes:
                 state=state,
                 created_from=from_datetime(created_from) if created_from else None,
                 created_to=from_datetime(created_to) if created_to else None,
-                domain_id=self._services.locator.for_list(actor.workspace_id, domain),
+                domain_id=await self._services.locator.for_list(actor.workspace_id, domain),
                 sort=sort,
                 cursor=cursor,
                 limit=limit,
             ),
         )
+        await self._services.directory.know(link.domain_id for link in page.links)
         # A thousand links take some ten milliseconds to write down: not in the loop's thread.
         body = await asyncio.to_thread(_page_json, page, self._short_url)
         return Response(body, headers=API_HEADERS, media_type="application/json")
@@ -324,7 +325,7 @@ class LinkRoutes:
     async def availability(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """Could this be a custom code now? A hint: only the create decides."""
         actor = await self._gate.admit(request, LINKS_CREATE)
-        reason = await self._why_not(code, self._services.locator.for_new(actor.workspace_id, domain))
+        reason = await self._why_not(code, await self._services.locator.for_new(actor.workspace_id, domain))
         return json_response(
             {"available": True} if reason is None else {"available": False, "reason": reason}
         )

@@ -168,19 +168,20 @@ class OversightRoutes:
         actor = await self._gate.admit(request, OPERATOR)
         asked = await read_model(request, TakedownRequest)
         takedown = await self._services.takedowns.take_down(
-            self._domain(code, domain), code, asked.reason, actor.user_id
+            await self._domain(code, domain), code, asked.reason, actor.user_id
         )
         return json_response(takedown_json(takedown, self._short_url))
 
     async def put_back(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """The link is again what it was before it was taken down."""
         await self._gate.admit(request, OPERATOR)
-        await self._services.takedowns.put_back(self._domain(code, domain), code)
+        await self._services.takedowns.put_back(await self._domain(code, domain), code)
         return Response(status_code=204, headers=API_HEADERS)
 
     async def takedowns(self, request: Request, cursor: Cursor = None, limit: Limit = 50) -> Response:
         await self._gate.admit(request, OPERATOR)
         found = await self._services.takedowns.page(None if cursor is None else _number(cursor), limit)
+        await self._services.directory.know(one.domain_id for one in found)
         items = [takedown_json(one, self._short_url) for one in found]
         return _page(items, str(found[-1].link_id) if len(found) == limit else None)
 
@@ -213,6 +214,7 @@ class OversightRoutes:
         """What visitors report. Taking a link down upholds its reports."""
         await self._gate.admit(request, OPERATOR)
         found = await self._services.reports.page(state, 0 if cursor is None else _number(cursor), limit)
+        await self._services.directory.know(one.domain_id for one in found)
         items = [report_json(one, self._short_url) for one in found]
         return _page(items, str(found[-1].id) if len(found) == limit else None)
 
@@ -230,10 +232,11 @@ class OversightRoutes:
         shown = {"counted_at": to_rfc3339(numbers.counted_at), **numbers.counts, "bytes": numbers.bytes}
         return json_response(shown)
 
-    def _domain(self, code: str, host: str | None) -> int:
+    async def _domain(self, code: str, host: str | None) -> int:
         require_code(code)
         if host is None:
             return DEFAULT_DOMAIN_ID
+        await self._services.directory.catch_up()
         domain = self._services.directory.find_served(host)
         if domain is None:
             raise LinkUnknown(code)

@@ -59,6 +59,7 @@ TOO_LARGE = Kind(413, "body_too_large", "The body is too large")
 NO_SUCH_PAGE = Kind(404, "not_found", "There is nothing here")
 WRONG_METHOD = Kind(405, "method_not_allowed", "The method is not allowed here")
 MALFORMED_CODE = Kind(400, "code_malformed", "This cannot be a code")
+FORM_EXPIRED = Kind(403, "form_expired", "The form has expired")
 INTERNAL = Kind(500, "internal", "Something went wrong here")
 
 

@@ -15,11 +15,10 @@ from laconic.codes.store import CodeStore
 from laconic.errors import LaconicError, OutcomeUnknown, Refused, TooManyRequests
 from laconic.links.model import Created, LinkDraft
 from laconic.web.api.authentication import Gate
-from laconic.web.api.bodies import media_type, read_body
 from laconic.web.api.links import created_json, json_response
-from laconic.web.api.problems import WRONG_TYPE, Problem, kind_of, response_to
+from laconic.web.api.problems import kind_of, response_to
 from laconic.web.pages.form_tokens import FormTokens
-from laconic.web.pages.forms import FORM, FORM_EXPIRED, form_fields
+from laconic.web.pages.forms import read_fields, require_own_form
 from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.templates import page_response, wants_html
 from laconic.wiring import Services
@@ -45,15 +44,10 @@ class HomeRoutes:
         return await self._page(request)
 
     async def shorten(self, request: Request) -> Response:
-        if media_type(request) != FORM:
-            raise Problem(
-                WRONG_TYPE, "This is the page's own form. Programs send JSON to /shorten or /api/v1/urls."
-            )
-        fields = form_fields(await read_body(request))
+        fields = await read_fields(request)
         url = fields.get("url", "")
         try:
-            if not await self._tokens.is_ours(request, fields.get("token", "")):
-                raise Problem(FORM_EXPIRED, "The form had expired. Nothing was done: please send it again.")
+            await require_own_form(request, fields, self._tokens)
             actor = await self._gate.admit(request, LINKS_CREATE)
             created = await self._services.creator.create(actor.workspace_id, actor.user_id, LinkDraft(url))
         except LaconicError as error:

@@ -16,12 +16,11 @@ from laconic.redirect.endpoint import Refusal
 from laconic.redirect.lookup import block
 from laconic.redirect.model import Tombstone, judge
 from laconic.web.api.authentication import Gate
-from laconic.web.api.bodies import media_type, read_body
 from laconic.web.api.limits import Limiter
 from laconic.web.api.links import json_response
-from laconic.web.api.problems import WRONG_TYPE, Problem, kind_of
+from laconic.web.api.problems import kind_of
 from laconic.web.pages.form_tokens import FormTokens
-from laconic.web.pages.forms import FORM, FORM_EXPIRED, form_fields
+from laconic.web.pages.forms import read_fields, require_own_form
 from laconic.web.pages.home import retry_after, words_for
 from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.refusals import refusal_response
@@ -70,12 +69,9 @@ class PreviewRoutes:
         return Refusal(404 if entry.reason == "unknown" else 410, entry.reason, code, entry.note)
 
     async def _report(self, request: Request, domain_id: int, code: str, link: PublicLink) -> Response:
-        if media_type(request) != FORM:
-            raise Problem(WRONG_TYPE, "This is the page's own form.")
-        fields = form_fields(await read_body(request))
+        fields = await read_fields(request)
         try:
-            if not await self._tokens.is_ours(request, fields.get("token", "")):
-                raise Problem(FORM_EXPIRED, "The form had expired. Nothing was sent: please send it again.")
+            await require_own_form(request, fields, self._tokens)
             address = self._gate.address_of(request)
             self._limiter.check(address)
             draft = ReportDraft(

@@ -8,7 +8,7 @@ creates read memory alone.
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
 from laconic.errors import Unavailable
@@ -137,6 +137,19 @@ class Directory:
         if shared is not None and name == shared.host:
             return shared
         return self._of_workspace.get(workspace_id, {}).get(name)
+
+    async def find_now(self, workspace_id: int, host: str) -> Domain | None:
+        """The same, after a second look: another process may have added or proved it a moment ago."""
+        domain = self.find(workspace_id, host)
+        if domain is not None and domain.is_served:
+            return domain
+        await self.catch_up()
+        return self.find(workspace_id, host)
+
+    async def know(self, domain_ids: Iterable[int]) -> None:
+        """Makes sure that links on these domains can be shown: one may be newer than what was read last."""
+        if not self._prefixes.keys() >= set(domain_ids):
+            await self.catch_up()
 
     def find_served(self, host: str) -> Domain | None:
         """Whoever it belongs to: for the operator."""
