@@ -45,7 +45,7 @@ async def test_settings_reach_the_verbs(migrated_url: str, tmp_path: Path) -> No
             with pytest.raises(error):
                 await services.creator.create(1, None, draft)
         assert (services.cache.most_entries, services.cache.max_stale) == (10, 2 * HOUR)
-        assert services.hosts.known("go.example.com") == 1
+        assert services.directory.prefix(1) == "https://go.example.com/"
 
 
 async def test_default_domain_follows_the_base_url(migrated_url: str, tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ async def test_default_domain_follows_the_base_url(migrated_url: str, tmp_path: 
         ("https://go.example.com", "go.example.com"),
     ):
         async with open_services(settings_for(migrated_url, tmp_path, base_url=base_url)) as services:
-            assert await services.workspaces.redirect_hosts() == {host: 1}
+            assert services.directory.find(1, host) is not None
 
 
 async def test_services_are_over_after_the_block(migrated_url: str, tmp_path: Path) -> None:

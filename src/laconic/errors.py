@@ -9,6 +9,12 @@ LaconicError
 │   ├── ChoiceRefused           a field has a value outside what is allowed
 │   ├── LinkUnknown             there is no such link for this caller
 │   ├── LinkGone                the link was deleted
+│   ├── DomainUnknown           this workspace has no such domain
+│   ├── DomainTaken             another workspace has proved that the domain is its own
+│   ├── DomainNotProved         neither DNS nor the host itself says what it should
+│   ├── DomainInUse             links live on the domain
+│   ├── CannotFetch             what lies outside cannot be fetched, or must not be
+│   ├── EntryUnknown            the operator's list has no such entry
 │   ├── IdempotencyKeyReused    the key came before with another request
 │   ├── RecordUnknown           there is no such workspace, user, key … for this caller
 │   ├── NameTaken               another one has this slug or e-mail
@@ -97,6 +103,46 @@ class LinkGone(Refused):
     def __init__(self, code: str) -> None:
         super().__init__(f"The link {code!r} was deleted.")
         self.code = code
+
+
+class DomainUnknown(Refused):
+    """This workspace has no such domain; another tenant's looks the same."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"This workspace has no domain {host[:255]!r}.")
+        self.host = host
+
+
+class DomainTaken(Refused):
+    """Another workspace has proved that the domain is its own. It has to give it up first."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"The domain {host!r} is in use in another workspace.")
+        self.host = host
+
+
+class DomainNotProved(Refused):
+    """Neither DNS nor the host itself says what it should; the text says what was found."""
+
+
+class DomainInUse(Refused):
+    """Links live on the domain: delete or disable them first."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"Links live on {host!r}. Delete or disable them first.")
+        self.host = host
+
+
+class CannotFetch(Refused):
+    """What lies outside cannot be fetched, or must not be; `reason` is a stable word such as `not_public`."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class EntryUnknown(Refused):
+    """The operator's list (takedowns, blocked hosts, reports) has no such entry."""
 
 
 class IdempotencyKeyReused(Refused):

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from laconic.clicks.events.browse import EventBrowser
@@ -25,12 +26,20 @@ from laconic.codes.shared_pool import SharedPool
 from laconic.codes.sources import CursorSource, DurableSource, SharedSource, Source, SteppedSource
 from laconic.codes.store import CodeStore
 from laconic.codes.watch import PoolWatch
+from laconic.errors import CannotStart, Conflict
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
 from laconic.links.create import LinkCreator
+from laconic.links.locate import Locator
 from laconic.links.once import Once
 from laconic.links.store import LinkStore
-from laconic.links.targets import TargetRules
+from laconic.links.targets import TargetRules, canonical_host
+from laconic.oversight.block import Blocks
+from laconic.oversight.reports import VisitorReports
+from laconic.oversight.statistics import Statistics
+from laconic.oversight.store import OversightStore
+from laconic.oversight.takedown import Takedowns
+from laconic.redirect.blocked import BlockedHosts
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.hosts import Hosts
 from laconic.redirect.lookup import Lookup
@@ -43,6 +52,9 @@ from laconic.upkeep.reaper import Plan, Reaper
 from laconic.upkeep.sweeps import Sweeps
 from laconic.workspaces.api_keys import ApiKeys
 from laconic.workspaces.audit.store import AuditStore
+from laconic.workspaces.domains.change import Domains
+from laconic.workspaces.domains.directory import Directory
+from laconic.workspaces.domains.store import DomainStore
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 from laconic.workspaces.passwords import Passwords
 from laconic.workspaces.people.invitations import Invitations
@@ -52,6 +64,9 @@ from laconic.workspaces.people.store import PeopleStore
 from laconic.workspaces.people.users import Users
 from laconic.workspaces.store import WorkspaceStore
 from laconic.workspaces.tenants import Workspaces
+
+if TYPE_CHECKING:
+    from laconic.workspaces.domains.proof import ProofReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +98,24 @@ class Services:
     cache: RedirectCache
     hosts: Hosts
     works: CodeWorks
+    blocked: BlockedHosts
+    directory: Directory
+    domains: Domains
     codes: CodeAllocator
     allocations: Allocations
     pool: PoolWatch
     custom_codes: CustomCodeRules
     targets: TargetRules
     links: LinkStore
+    locator: Locator
     creator: LinkCreator
     changer: LinkChanger
     browser: LinkBrowser
     once: Once
+    takedowns: Takedowns
+    blocks: Blocks
+    visitor_reports: VisitorReports
+    statistics: Statistics
     workspaces: WorkspaceStore
     api_keys: ApiKeys
     reports: Reports
@@ -117,22 +140,31 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
         stack.push_async_callback(database.close)
         workspaces = WorkspaceStore(database)
         base_host = urlsplit(settings.base_url).hostname or "localhost"
-        await workspaces.set_default_host(base_host)
-        names = await workspaces.redirect_hosts()
-        hosts = Hosts(DEFAULT_DOMAIN_ID, names)
+        hosts, blocked = Hosts(DEFAULT_DOMAIN_ID), BlockedHosts()
         shared_store = open_shared_store(settings.redis_url)
         if shared_store is not None:
             stack.push_async_callback(shared_store.close)
-        shared_tier = await _open_shared_tier(settings, database, shared_store)
+        shared_tier = await _open_shared_tier(settings, database, shared_store, blocked)
         if shared_tier is not None:
             stack.push_async_callback(shared_tier.close)
         cache = RedirectCache(
-            Lookup(database),
+            Lookup(database, blocked),
             shared=shared_tier,
             most_entries=settings.cache_entries,
             most_bytes=settings.cache_bytes,
             max_stale=settings.max_stale,
         )
+        domain_store = DomainStore(database)
+        await _follow_base_url(domain_store, base_host)
+        directory = Directory(
+            domain_store,
+            hosts,
+            blocked,
+            settings.base_url,
+            canonical=canonical_host,
+            blocked_changed=cache.doubt_everything,
+        )
+        await directory.refresh()
         works = await open_code_works(settings, database)
         if pooled:
             await works.cursor.check()
@@ -147,7 +179,8 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
         )
         watch = PoolWatch(works.store, works.maker, codes, shared_store, min_size=settings.kgs_pool_min_size)
         targets = TargetRules(
-            own_hosts={base_host, *names},
+            own_hosts={base_host},
+            book=directory,
             max_length=settings.max_url_length,
             allow_private=settings.private_targets == "allow",
         )
@@ -158,7 +191,7 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             codes,
             targets,
             custom_codes,
-            domain_id=DEFAULT_DOMAIN_ID,
+            default_domain=directory.default_of,
             redirect_status=settings.redirect_status,
             allocations=allocations,
             cache=cache,
@@ -172,12 +205,24 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
         people = _open_people(database, stack)
         api_keys = ApiKeys(database, workspaces)
         stack.push_async_callback(api_keys.close)
+        oversight = OversightStore(database)
         yield Services(
             settings=settings,
             database=database,
             shared_store=shared_store,
             cache=cache,
             hosts=hosts,
+            blocked=blocked,
+            directory=directory,
+            domains=Domains(
+                domain_store,
+                directory,
+                _open_proofs,
+                base_host=base_host,
+                canonical=canonical_host,
+                check_target=lambda text: targets.check(text).location,
+                allow_private=settings.private_targets == "allow",
+            ),
             works=works,
             codes=codes,
             allocations=allocations,
@@ -185,10 +230,15 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             custom_codes=custom_codes,
             targets=targets,
             links=links,
+            locator=Locator(directory, links),
             creator=creator,
             changer=LinkChanger(database, targets, cache=cache),
             browser=LinkBrowser(links),
             once=Once(database),
+            takedowns=Takedowns(database, cache=cache),
+            blocks=Blocks(oversight, directory, canonical_host),
+            visitor_reports=VisitorReports(oversight),
+            statistics=Statistics(database),
             workspaces=workspaces,
             api_keys=api_keys,
             reports=Reports(ReportStore(database)),
@@ -200,6 +250,23 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             people=people,
             audit=AuditStore(database),
         )
+
+
+async def _follow_base_url(store: DomainStore, base_host: str) -> None:
+    try:
+        await store.follow_base_host(base_host)
+    except Conflict:
+        raise CannotStart(
+            f"{base_host}, the host of LACONIC_BASE_URL, is a domain of a workspace: remove it there first."
+        ) from None
+
+
+def _open_proofs() -> "ProofReader":
+    from laconic.outside.client import PublicClient
+    from laconic.outside.names import Names
+    from laconic.workspaces.domains.proof import ProofReader
+
+    return ProofReader(PublicClient(), Names())
 
 
 def open_sweeps(settings: Settings, database: Database) -> Sweeps:
@@ -219,7 +286,7 @@ def open_reaper(settings: Settings, database: Database) -> Reaper:
 
 
 async def _open_shared_tier(
-    settings: Settings, database: Database, store: SharedStore | None
+    settings: Settings, database: Database, store: SharedStore | None, blocked: BlockedHosts
 ) -> SharedTier | None:
     """None where the database answers faster than any other server could."""
     if store is None or database.answers_at_once:
@@ -227,7 +294,7 @@ async def _open_shared_tier(
     # Two installations may use one Redis: their entries must not meet.
     secret = await CodeStore(database).permutation_secret()
     installation = hashlib.blake2b(secret, digest_size=6, person=b"shared tier").hexdigest()
-    return SharedTier(store, installation, ttl=settings.url_cache_ttl)
+    return SharedTier(store, installation, ttl=settings.url_cache_ttl, blocked=blocked)
 
 
 async def open_code_works(settings: Settings, database: Database) -> CodeWorks:

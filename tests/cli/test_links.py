@@ -303,7 +303,11 @@ def test_json_is_what_the_api_answers(laconic: Laconic, migrated_url: str) -> No
             await database.close()
 
     link = asyncio.run(find())
-    base_url = "http://localhost:8000"
+
+    def base_url(domain_id: int, code: str) -> str:
+        assert domain_id == DEFAULT_DOMAIN_ID
+        return f"http://localhost:8000/{code}"
+
     assert link_document(link, base_url) == link_json(link, base_url)
     assert laconic("expand", "sale24", "--json").json() == link_json(link, base_url)
     for created in (Created(link), Created(link, existing=True)):

@@ -27,7 +27,7 @@ def told_to_programs() -> Iterator[tuple[str, str]]:
 
 def told_to_visitors() -> Iterator[tuple[str, str]]:
     reasons = [(400, "malformed"), (404, "unknown"), (405, "method"), (503, "unavailable")]
-    for status, reason in reasons + [(410, reason) for reason in get_args(GoneReason)]:
+    for status, reason in reasons + [(410, reason) for reason in (*get_args(GoneReason), "blocked")]:
         _, body = show_refusal(Refusal(status, reason, "code"), False)
         document = json.loads(body)
         yield document["code"], str(document["status"])

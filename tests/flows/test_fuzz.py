@@ -20,7 +20,7 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 CODES = {
     *(kind.code for kind in problems.PROBLEMS.values()),
     *(value.code for value in vars(problems).values() if isinstance(value, problems.Kind)),
-    *("link_expired", "link_disabled", "link_taken_down"),
+    *("link_expired", "link_disabled", "link_taken_down", "link_blocked"),
 } - {"internal"}
 # The server lives for the whole session, and each example meets what the ones before have left: that is the point.
 fuzz = settings(

@@ -56,7 +56,7 @@ class Desk:
             database,
             clock,
             codes,
-            LinkCreator(database, codes, targets, rules, domain_id=DOMAIN, now=clock),
+            LinkCreator(database, codes, targets, rules, default_domain=lambda _: DOMAIN, now=clock),
             LinkChanger(database, targets, now=clock),
             store,
             LinkBrowser(store),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from laconic.clock import HOUR, SECOND, now
+from laconic.redirect.hosts import Site as HostSite
 from laconic.redirect.lane import lane_protocol
 from tests.redirect.raw_http import Client, Closed, let_the_server_read, request, until
 from tests.redirect.serving import Running, Site, open_site, run
@@ -331,8 +332,8 @@ async def test_a_path_of_several_parts_is_no_code(site: Site, client: Client, pa
 @pytest.fixture
 async def domain(site: Site) -> int:
     """A second domain, known to the server from its start."""
-    known = site.services.hosts.known("brand.example")
-    assert known is not None
+    known = site.services.hosts.domain_of(b"brand.example")
+    assert known != 1
     return known
 
 
@@ -364,6 +365,24 @@ async def test_a_code_belongs_to_its_domain(
     assert (await client.ask(request(f"/{code}", host=host))).location == "https://example.com/brand"
     assert (await client.ask(request(f"/{code}"))).location == f"https://example.com/{code}"
     assert (len(site.clicks(ours)), len(site.clicks(theirs))) == (1, 1)
+
+
+async def test_a_host_that_becomes_a_domain_is_heard_of_on_open_connections(
+    site: Site, client: Client
+) -> None:
+    """The very same bytes mean another link from then on, and the old one again when the domain is given up."""
+    code = site.new_code()
+    await site.add(code)
+    await site.add(code, domain_id=7, original_url="https://example.com/brand")
+    ask = request(f"/{code}", host="late.example")
+    for _ in range(3):
+        assert (await client.ask(ask)).location == f"https://example.com/{code}"
+    site.services.hosts.put("late.example", HostSite(7))
+    for _ in range(3):
+        assert (await client.ask(ask)).location == "https://example.com/brand"
+    site.services.hosts.drop("late.example", 7)
+    site.services.hosts.put("brand.example", HostSite(7))
+    assert (await client.ask(ask)).location == f"https://example.com/{code}"
 
 
 @pytest.mark.parametrize("host", ["unknown.example", "127.0.0.1:8000", "[::1]:8000", "[::1]", "a b", "x:y"])

@@ -44,10 +44,10 @@ class _Worker:
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
-    def ask(self, path: str, method: str = "GET", document: Any = None) -> _Reply:
+    def ask(self, path: str, method: str = "GET", document: Any = None, *, host: str = "localhost") -> _Reply:
         body = None if document is None else json.dumps(document)
         headers = {} if body is None else {"content-type": "application/json"}
-        self._connection.request(method, path, body, {"host": "localhost", **headers})
+        self._connection.request(method, path, body, {"host": host, **headers})
         response = self._connection.getresponse()
         return _Reply(response.status, response.headers["location"], response.read())
 
@@ -216,3 +216,106 @@ def test_many_changes_in_a_row_end_with_the_last(pair: tuple[_Worker, _Worker]) 
             lambda reply: reply.location == "https://example.com/20",
             _BEFORE_A_RECHECK_SECONDS,
         )
+
+
+def _at(worker: _Worker, host: str, path: str) -> Callable[[], _Reply]:
+    return lambda: worker.ask(path, host=host)
+
+
+def test_a_new_domain_is_served_by_the_other_worker(pair: tuple[_Worker, _Worker]) -> None:
+    """And forgotten again when it is given up; links on it work from the first moment that it is known."""
+    here, there = pair
+    host = f"pair{next(_numbers)}.example"
+    assert there.ask("/", host=host).status == 200  # unknown, so our own page
+    assert here.ask("/api/v1/domains", "POST", {"host": host, "trusted": True}).status == 201
+    code = _create(here, domain=host)
+    assert here.ask(f"/{code}", host=host).status == 302
+    _until(_at(there, host, f"/{code}"), lambda reply: reply.status == 302, _BEFORE_A_RECHECK_SECONDS)
+    target = {"not_found_target": "https://example.com/404"}
+    assert here.ask(f"/api/v1/domains/{host}", "PATCH", target).status == 200
+    _until(
+        _at(there, host, "/nothing"),
+        lambda reply: reply.location == "https://example.com/404",
+        _BEFORE_A_RECHECK_SECONDS,
+    )
+    assert here.ask(f"/api/v1/urls/{code}?domain={host}", "DELETE").status == 204
+    assert here.ask(f"/api/v1/domains/{host}", "DELETE").status == 204
+    _until(_at(there, host, f"/{code}"), lambda reply: reply.status == 404, _BEFORE_A_RECHECK_SECONDS)
+
+
+def test_the_other_worker_refuses_links_to_a_new_domain(pair: tuple[_Worker, _Worker]) -> None:
+    """They would lead back to us."""
+    here, there = pair
+    host = f"pair{next(_numbers)}.example"
+    assert here.ask("/api/v1/domains", "POST", {"host": host, "trusted": True}).status == 201
+    _until(
+        lambda: there.ask("/api/v1/urls", "POST", {"original_url": f"https://{host}/"}),
+        lambda reply: reply.status == 400,
+        _BEFORE_A_RECHECK_SECONDS,
+    )
+
+
+def test_a_takedown_holds_on_the_other_worker(pair: tuple[_Worker, _Worker]) -> None:
+    """With its reason; and so does its end."""
+    here, there = pair
+    code = _create(here)
+    _remember(there, code)
+    place = f"/api/admin/links/{code}/takedown"
+    assert here.ask(place, "POST", {"reason": "Phishing"}).status == 200
+    assert here.ask(f"/{code}").status == 410
+    replies = _until(
+        lambda: there.ask(f"/{code}"), lambda reply: reply.status == 410, _BEFORE_A_RECHECK_SECONDS
+    )
+    assert replies[-1].json()["reason"] == "Phishing"
+    assert here.ask(place, "DELETE").status == 204
+    _until(lambda: there.ask(f"/{code}"), lambda reply: reply.status == 302, _BEFORE_A_RECHECK_SECONDS)
+
+
+def test_a_blocked_host_is_blocked_on_the_other_worker(pair: tuple[_Worker, _Worker]) -> None:
+    """For links that it has in memory."""
+    here, there = pair
+    host = f"evil{next(_numbers)}.example"
+    code = _create(here, f"https://{host}/")
+    _remember(there, code, f"https://{host}/")
+    assert here.ask("/api/admin/blocked-hosts", "POST", {"host": host}).status == 201
+    assert here.ask(f"/{code}").status == 410
+    _until(lambda: there.ask(f"/{code}"), lambda reply: reply.status == 410, _BEFORE_A_RECHECK_SECONDS)
+    assert here.ask(f"/api/admin/blocked-hosts/{host}", "DELETE").status == 204
+    _until(lambda: there.ask(f"/{code}"), lambda reply: reply.status == 302, _BEFORE_A_RECHECK_SECONDS)
+
+
+@pytest.mark.long
+def test_p4_domains_takedowns_and_blocks_are_known_everywhere_within_a_second(
+    pair: tuple[_Worker, _Worker],
+) -> None:
+    """Fifty of each, with the other worker asked all the time."""
+    here, there = pair
+    slowest = {"domain": 0.0, "takedown": 0.0, "block": 0.0}
+    for number in range(50):
+        host = f"fast{next(_numbers)}.example"
+        code = _create(here, f"https://to-{host}/")
+        _remember(there, code, f"https://to-{host}/")
+        steps: tuple[tuple[str, str, Any, Callable[[], _Reply], int], ...] = (
+            ("domain", "/api/v1/domains", {"host": host, "trusted": True}, _at(there, host, "/"), 404),
+            (
+                "block",
+                "/api/admin/blocked-hosts",
+                {"host": f"to-{host}"},
+                _at(there, "localhost", f"/{code}"),
+                410,
+            ),
+        )
+        if number % 2:
+            takedown = f"/api/admin/links/{code}/takedown"
+            steps = (
+                ("takedown", takedown, {"reason": "x"}, _at(there, "localhost", f"/{code}"), 410),
+                steps[0],
+            )
+        for name, path, document, look, status in steps:
+            assert here.ask(path, "POST", document).status in (200, 201)
+            answered = time.monotonic()
+            while look().status != status:
+                assert time.monotonic() < answered + 10
+            slowest[name] = max(slowest[name], time.monotonic() - answered)
+    print({name: f"{seconds * 1000:.0f} ms" for name, seconds in slowest.items()})
+    assert max(slowest.values()) < 1.0

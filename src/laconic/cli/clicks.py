@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from laconic.cli.call import Call, pass_call, shared_options
-from laconic.cli.links import domain_of
+from laconic.cli.links import domain_of, domain_option
 from laconic.clock import now
 from laconic.errors import LinkUnknown
 from laconic.links.model import Link
@@ -34,10 +34,18 @@ def clicks() -> None:
 @click.option("--from", "since", metavar="TIME", help="RFC 3339, or a date. Default: all that is kept.")
 @click.option("--to", "until", metavar="TIME", help="The same; a date is included.")
 @click.option("--tz", default="UTC", show_default=True, metavar="ZONE", help="A time zone, for dates.")
+@domain_option
 @shared_options
 @pass_call
 def export(
-    call: Call, link: str, form: str, output: str | None, since: str | None, until: str | None, tz: str
+    call: Call,
+    link: str,
+    form: str,
+    output: str | None,
+    since: str | None,
+    until: str | None,
+    tz: str,
+    domain: str | None,
 ) -> None:
     """Write the raw clicks of a link, oldest first: CSV, or one JSON object a line.
 
@@ -53,7 +61,7 @@ def export(
     start, end = read_bounds(since, until, tz, now())
 
     async def work(services: "Services") -> int:
-        found = await _find(services, link)
+        found = await _find(services, link, domain)
         written = 0
         with _opened(output) as file, _progress(found, output is not None) as advance:
             if form == "csv":
@@ -72,9 +80,10 @@ def export(
 @clicks.command()
 @click.option("--link", metavar="CODE|SHORT_URL", help="All raw clicks of this link.")
 @click.option("--visitor", metavar="HEX", help="All raw clicks of this visitor, as an export names them.")
+@domain_option
 @shared_options
 @pass_call
-def erase(call: Call, link: str | None, visitor: str | None) -> None:
+def erase(call: Call, link: str | None, visitor: str | None, domain: str | None) -> None:
     """Erase raw clicks for good, of a link or of a visitor. Counts and charts stay as they are.
 
     \b
@@ -88,16 +97,16 @@ def erase(call: Call, link: str | None, visitor: str | None) -> None:
     async def work(services: "Services") -> int:
         if visitor is not None:
             return await services.eraser.visitor(DEFAULT_WORKSPACE_ID, visitor)
-        found = await _find(services, link or "")
+        found = await _find(services, link or "", domain)
         return await services.eraser.link(DEFAULT_WORKSPACE_ID, found.id)
 
     erased = call.run(work)
     call.show({"erased": erased}, f"Erased {erased:,} raw clicks.")
 
 
-async def _find(services: "Services", text: str) -> Link:
+async def _find(services: "Services", text: str, domain: str | None) -> Link:
     """Deleted ones too: their clicks must be erasable."""
-    domain_id, code = domain_of(services, text)
+    domain_id, code = await domain_of(services, text, domain)
     link = await services.links.find(DEFAULT_WORKSPACE_ID, domain_id, code)
     if link is None:
         raise LinkUnknown(code)

@@ -10,7 +10,6 @@ from laconic.cli.call import Call, pass_call, shared_options
 from laconic.cli.documents import (
     created_document,
     link_document,
-    short_url,
     state_of,
     target_of,
     to_the_second,
@@ -57,16 +56,25 @@ def _only_one(**options: Any) -> None:
         raise click.UsageError(f"Only one of {' and '.join(said)} may be given.", click.get_current_context())
 
 
-def domain_of(services: "Services", text: str) -> tuple[int, str]:
-    """Domain and code of what somebody typed or copied."""
+async def domain_of(services: "Services", text: str, domain: str | None) -> tuple[int, str]:
+    """Domain and code of what somebody typed or copied; `domain` is what --domain says."""
     host, code = split_short_url(text)
-    domain_id = services.hosts.known(host) if host else DEFAULT_DOMAIN_ID
+    host = domain or host
+    if not host:
+        return await services.locator.of_code(DEFAULT_WORKSPACE_ID, code, None), code
+    known = services.directory.find(DEFAULT_WORKSPACE_ID, host)
     base_url = services.settings.base_url
-    if domain_id is None and host in _LOOPBACK | {urlsplit(base_url).hostname}:
-        domain_id = DEFAULT_DOMAIN_ID
-    if domain_id is None:
+    if known is None and host in _LOOPBACK | {urlsplit(base_url).hostname}:
+        return DEFAULT_DOMAIN_ID, code
+    if known is None:
         raise CommandRefused("link_unknown", f"{text!r} is no short URL of this installation, {base_url}.")
-    return domain_id, code
+    return known.id, code
+
+
+def domain_option(command: Any) -> Any:
+    return click.option(
+        "--domain", metavar="HOST", help="The domain of the link. Default: the workspace's default domain."
+    )(command)
 
 
 @click.command()
@@ -77,6 +85,7 @@ def domain_of(services: "Services", text: str) -> tuple[int, str]:
 @_expiry_options
 @click.option("--status", type=int, help="301, 302, 307 or 308. Default: LACONIC_REDIRECT_STATUS, 302.")
 @click.option("--reuse", is_flag=True, help="The link that is there already for this URL, if there is one.")
+@domain_option
 @shared_options
 @pass_call
 def shorten(
@@ -89,6 +98,7 @@ def shorten(
     expires_at: int | None,
     status: int | None,
     reuse: bool,
+    domain: str | None,
 ) -> None:
     """Make a link to URL and print its short URL.
 
@@ -96,6 +106,7 @@ def shorten(
     Examples:
       laconic shorten https://example.com/
       laconic shorten https://example.com/sale --code sale24 --expires-in 30d
+      laconic shorten https://example.com/ --domain go.example.com
       xdg-open "$(laconic shorten https://example.com/ --reuse)"
     """
     _only_one(expires_in=expires_in, expires_at=expires_at)
@@ -111,18 +122,21 @@ def shorten(
     )
 
     async def work(services: "Services") -> None:
+        draft.domain_id = await services.locator.for_new(DEFAULT_WORKSPACE_ID, domain)
         created = await services.creator.create(DEFAULT_WORKSPACE_ID, None, draft, _ACTOR)
-        base_url = services.settings.base_url
-        call.show(created_document(created, base_url), short_url(created.link, base_url))
+        short_url = services.directory.short_url
+        shown = short_url(created.link.domain_id, created.link.short_code)
+        call.show(created_document(created, short_url), shown)
 
     call.run(work)
 
 
 @click.command()
 @click.argument("link", metavar="CODE|SHORT_URL")
+@domain_option
 @shared_options
 @pass_call
-def expand(call: Call, link: str) -> None:
+def expand(call: Call, link: str, domain: str | None) -> None:
     """Print where a link leads. Looking is no click.
 
     \b
@@ -132,8 +146,9 @@ def expand(call: Call, link: str) -> None:
     """
 
     async def work(services: "Services") -> None:
-        found = await services.browser.get(DEFAULT_WORKSPACE_ID, *domain_of(services, link))
-        call.show(link_document(found, services.settings.base_url), target_of(found))
+        domain_id, code = await domain_of(services, link, domain)
+        found = await services.browser.get(DEFAULT_WORKSPACE_ID, domain_id, code)
+        call.show(link_document(found, services.directory.short_url), target_of(found))
         state = state_of(found)
         if state != "active" and not call.json:
             click.echo(f"Visitors are not sent there: the link is {state}.", err=True)
@@ -147,10 +162,17 @@ def expand(call: Call, link: str) -> None:
 @click.option("--sort", type=click.Choice(get_args(Sort)), default="-created_at", show_default=True)
 @click.option("--limit", type=click.IntRange(1, LARGEST_PAGE), default=50, show_default=True)
 @click.option("--cursor", help="Where the page before this one ended; it has told.")
+@click.option("--domain", metavar="HOST", help="Links of this domain only. Default: of all.")
 @shared_options
 @pass_call
 def list_links(
-    call: Call, search: str | None, state: State, sort: Sort, limit: int, cursor: str | None
+    call: Call,
+    search: str | None,
+    state: State,
+    sort: Sort,
+    limit: int,
+    cursor: str | None,
+    domain: str | None,
 ) -> None:
     """Show links, newest first: a table on a terminal, otherwise tab-separated lines.
 
@@ -162,12 +184,13 @@ def list_links(
       laconic list --sort -clicks --limit 10
       laconic list --limit 1000 | cut -f 1,2
     """
-    query = Query(search=search, state=state, sort=sort, cursor=cursor, limit=limit)
 
     async def work(services: "Services") -> None:
+        domain_id = await services.locator.for_list(DEFAULT_WORKSPACE_ID, domain)
+        query = Query(search=search, state=state, domain_id=domain_id, sort=sort, cursor=cursor, limit=limit)
         page = await services.browser.page(DEFAULT_WORKSPACE_ID, query)
         if call.json:
-            items = [link_document(link, services.settings.base_url) for link in page.links]
+            items = [link_document(link, services.directory.short_url) for link in page.links]
             call.show({"items": items, "next_cursor": page.next_cursor})
             return
         print_rows(_COLUMNS, [_row(link) for link in page.links])
@@ -200,9 +223,10 @@ def _row(link: Link) -> tuple[str, ...]:
 @click.option("--never-expires", is_flag=True, help="Take the expiry away.")
 @click.option("--status", type=int, help="301, 302, 307 or 308.")
 @click.option("--enable/--disable", "is_active", default=None, help="Switch the link on or off.")
+@domain_option
 @shared_options
 @pass_call
-def edit(call: Call, /, link: str, **said: Any) -> None:
+def edit(call: Call, /, link: str, domain: str | None, **said: Any) -> None:
     """Change a link. What is not named stays; every worker follows within a second.
 
     \b
@@ -214,12 +238,12 @@ def edit(call: Call, /, link: str, **said: Any) -> None:
     change = _edit_from_options(said)
 
     async def work(services: "Services") -> None:
-        domain_id, code = domain_of(services, link)
+        domain_id, code = await domain_of(services, link, domain)
         await services.changer.edit(DEFAULT_WORKSPACE_ID, domain_id, code, change, _ACTOR)
         changed = await services.browser.get(DEFAULT_WORKSPACE_ID, domain_id, code)
-        base_url = services.settings.base_url
-        line = f"{short_url(changed, base_url)} → {target_of(changed)} ({state_of(changed)})"
-        call.show(link_document(changed, base_url), line)
+        short_url = services.directory.short_url
+        line = f"{short_url(domain_id, code)} → {target_of(changed)} ({state_of(changed)})"
+        call.show(link_document(changed, short_url), line)
 
     call.run(work)
 
@@ -255,9 +279,10 @@ class _Deleted:
 
 @click.command()
 @click.argument("links", metavar="CODE|SHORT_URL...", nargs=-1, required=True)
+@domain_option
 @shared_options
 @pass_call
-def delete(call: Call, links: tuple[str, ...]) -> int:
+def delete(call: Call, links: tuple[str, ...], domain: str | None) -> int:
     """Delete links, for good. Their codes answer 410 and are never given to another link.
 
     \b
@@ -270,7 +295,7 @@ def delete(call: Call, links: tuple[str, ...]) -> int:
         done = _Deleted([], [])
         for link in links:
             try:
-                domain_id, code = domain_of(services, link)
+                domain_id, code = await domain_of(services, link, domain)
                 await services.changer.delete(DEFAULT_WORKSPACE_ID, domain_id, code, _ACTOR)
                 done.codes.append(code)
             except LaconicError as error:

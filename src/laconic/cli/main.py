@@ -11,8 +11,10 @@ from laconic.cli.call import shared_options
 from laconic.cli.clicks import clicks
 from laconic.cli.codes import codes
 from laconic.cli.database import db
+from laconic.cli.domains import domain
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
+from laconic.cli.oversight import blocked, report, takedown
 from laconic.cli.people import user
 from laconic.cli.reap import reap
 from laconic.cli.serve import serve
@@ -48,7 +50,7 @@ def laconic() -> None:
 
 for _command in (
     *(serve, shorten, expand, list_links, edit, delete, stats, clicks),
-    *(workspace, user, key, codes, db, reap),
+    *(domain, workspace, user, key, takedown, blocked, report, codes, db, reap),
 ):
     laconic.add_command(_command)
 

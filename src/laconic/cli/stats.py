@@ -6,9 +6,9 @@ import click
 
 from laconic.cli.call import Call, pass_call, shared_options
 from laconic.cli.charts import column_chart
-from laconic.cli.documents import short_url, target_of
+from laconic.cli.documents import target_of
 from laconic.cli.failures import visible
-from laconic.cli.links import domain_of
+from laconic.cli.links import domain_of, domain_option
 from laconic.clock import now, to_rfc3339
 from laconic.links.model import Link
 from laconic.workspaces.model import DEFAULT_WORKSPACE_ID
@@ -42,9 +42,10 @@ _LIST_WIDTH = 36
 @click.option(
     "--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="Entries of each list."
 )
+@domain_option
 @shared_options
 @pass_call
-def stats(call: Call, link: str, days: int, tz: str, traffic: Any, limit: int) -> None:
+def stats(call: Call, link: str, days: int, tz: str, traffic: Any, limit: int, domain: str | None) -> None:
     """Show how often a link was followed: totals, a chart, and top lists.
 
     \b
@@ -62,25 +63,23 @@ def stats(call: Call, link: str, days: int, tz: str, traffic: Any, limit: int) -
     question = Question(period, traffic=traffic, limit=limit)
 
     async def work(services: "Services") -> None:
-        found = await services.browser.get(DEFAULT_WORKSPACE_ID, *domain_of(services, link))
+        found = await services.browser.get(DEFAULT_WORKSPACE_ID, *await domain_of(services, link, domain))
         report = await services.reports.of_link(DEFAULT_WORKSPACE_ID, found.id, question)
         if call.json:
             call.show({"short_code": found.short_code, **report_document(report, None)})
         else:
-            _print(found, services.settings.base_url, report)
+            _print(found, services.directory.short_url(found.domain_id, found.short_code), report)
 
     call.run(work)
 
 
-def _print(link: Link, base_url: str, report: "Report") -> None:
+def _print(link: Link, short_url: str, report: "Report") -> None:
     from rich.columns import Columns
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False)
-    console.print(
-        Text(f"{short_url(link, base_url)} → {visible(target_of(link))}", style="bold"), soft_wrap=True
-    )
+    console.print(Text(f"{short_url} → {visible(target_of(link))}", style="bold"), soft_wrap=True)
     console.print(f"{_totals(report)}\n", soft_wrap=True)
     for line in _chart(report, console.width):
         console.print(Text(line, style="cyan"), no_wrap=True, crop=False)

@@ -36,6 +36,7 @@ class Query:
     state: State = "all"
     created_from: int | None = None
     created_to: int | None = None
+    domain_id: int | None = None
     sort: Sort = "-created_at"
     cursor: str | None = None
     limit: int = 50
@@ -108,6 +109,8 @@ class LinkBrowser:
             conditions.add(f"(gone_reason = 'expired' OR expires_at <= {conditions.mark(moment)})")
         elif query.state == "disabled":
             conditions.add("NOT is_active AND (gone_reason IS NULL OR gone_reason <> 'expired')")
+        if query.domain_id is not None:
+            conditions.add(f"domain_id = {conditions.mark(query.domain_id)}")
         if query.created_from is not None:
             conditions.add(f"short_link.created_at >= {conditions.mark(query.created_from)}")
         if query.created_to is not None:

@@ -48,7 +48,7 @@ class LinkCreator:
         targets: TargetRules,
         custom_codes: CustomCodeRules,
         *,
-        domain_id: int,
+        default_domain: Callable[[int], int],
         redirect_status: int = 302,
         allocations: Allocations | None = None,
         cache: RedirectCache | None = None,
@@ -60,7 +60,7 @@ class LinkCreator:
         self._allocations = allocations
         self._settings_of = settings_of
         self._preparer = Preparer(
-            targets, custom_codes, domain_id=domain_id, redirect_status=redirect_status, now=now
+            targets, custom_codes, default_domain=default_domain, redirect_status=redirect_status, now=now
         )
         self._inserter = Inserter(LinkStore(database), codes, self._preparer, cache)
 
@@ -209,7 +209,10 @@ class LinkCreator:
         if prepared.normalized is None:
             return None
         found = await statements_of.find_reusable(
-            statements, workspace_id, digest(prepared.normalized), prepared.normalized
+            statements,
+            workspace_id,
+            digest(prepared.normalized, prepared.link.domain_id),
+            prepared.normalized,
         )
         if found is None or found.is_live(prepared.link.created_at):
             return found

@@ -81,6 +81,8 @@ class LinkDraft:
     reuse: bool | None = None
     # Who asks, where a custom code was taken ahead.
     code_holder: str = ""
+    domain_id: int | None = None
+    """Null: the workspace's default domain."""
 
 
 @dataclass(frozen=True, slots=True)

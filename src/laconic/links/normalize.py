@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from laconic.links.targets import parse
+from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 
 # Parameters that say where a visitor came from, not what is shown. Left out are short words that some sites
 # use for content (ref, source, si, cid, icid).
@@ -43,9 +44,11 @@ def normalize(location: str) -> str:
     return f"{base}{'?' if sorted_query else ''}{sorted_query}{hash_sign}{fragment}"
 
 
-def digest(normalized: str) -> bytes:
-    """16 bytes that stand for a normalised location in an index."""
-    return blake2b(normalized.encode(), digest_size=16).digest()
+def digest(normalized: str, domain_id: int = DEFAULT_DOMAIN_ID) -> bytes:
+    """16 bytes that stand for a normalised location, on one domain, in an index."""
+    # Links of the shared domain keep the digests they had before there were others.
+    salt = b"" if domain_id == DEFAULT_DOMAIN_ID else domain_id.to_bytes(8, "big")
+    return blake2b(normalized.encode(), digest_size=16, salt=salt).digest()
 
 
 def _split(piece: str) -> tuple[str, str]:

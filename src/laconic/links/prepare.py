@@ -42,7 +42,7 @@ class Prepared:
             link.original_url,
             link.target_url,
             normalized,
-            None if normalized is None else digest(normalized),
+            None if normalized is None else digest(normalized, link.domain_id),
             link.title,
             link.description,
             link.metadata,
@@ -55,20 +55,20 @@ class Prepared:
 
 
 class Preparer:
-    """Judges drafts for one domain."""
+    """Judges drafts. `default_domain` says where a workspace's links go that name no domain."""
 
     def __init__(
         self,
         targets: TargetRules,
         custom_codes: CustomCodeRules,
         *,
-        domain_id: int,
+        default_domain: Callable[[int], int],
         redirect_status: int,
         now: Callable[[], int] = clock.now,
     ) -> None:
         self._targets = targets
         self._custom_codes = custom_codes
-        self._domain_id = domain_id
+        self._default_domain = default_domain
         self._redirect_status = redirect_status
         self.now = now
         self._ids = IdSource()
@@ -104,7 +104,7 @@ class Preparer:
         link = Link(
             self._ids.take(moment),
             workspace_id,
-            self._domain_id,
+            self._default_domain(workspace_id) if draft.domain_id is None else draft.domain_id,
             code,
             original,
             None if location == original else location,

@@ -70,11 +70,12 @@ def link_from_row(row: Row) -> Link:
 
 @dataclass(frozen=True, slots=True)
 class PublicLink:
-    """What anybody may know of a link, whoever owns it: no tenant, no title, no counts."""
+    """What anybody may know of a link, whoever owns it: no title, no counts. The tenant is never shown."""
 
     row: LinkRow
     original_url: str
     created_at: int
+    workspace_id: int
 
 
 class LinkStore:
@@ -95,12 +96,12 @@ class LinkStore:
         """For the preview. Takes no workspace_id: whoever has the code may see where it leads, as by following it."""
         row = await self._database.fetch_one(
             "SELECT id, coalesce(target_url, original_url), redirect_status, expires_at, is_active, is_deleted,"
-            " gone_reason, version, coalesce(original_url, ''), created_at"
+            " gone_reason, version, coalesce(original_url, ''), created_at, workspace_id"
             " FROM short_link WHERE domain_id = $1 AND short_code = $2",
             domain_id,
             code,
         )
-        return PublicLink(LinkRow(*row[:8]), row[8], row[9]) if row else None
+        return PublicLink(LinkRow(*row[:8]), *row[8:]) if row else None
 
     async def is_free(self, domain_id: int, code: str) -> bool:
         """Has the code never been used on this domain, by anybody? Says nothing about by whom."""
@@ -108,6 +109,18 @@ class LinkStore:
             "SELECT 1 FROM short_link WHERE domain_id = $1 AND short_code = $2", domain_id, code
         )
         return row is None
+
+    async def domains_of_code(self, workspace_id: int, code: str, domain_ids: Sequence[int]) -> set[int]:
+        """On which of these domains the workspace has, or had, a link with this code."""
+        marks = ",".join(f"${number}" for number in range(3, len(domain_ids) + 3))
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
+            "SELECT domain_id FROM short_link WHERE workspace_id = $1 AND short_code = $2"
+            f" AND domain_id IN ({marks})",
+            workspace_id,
+            code,
+            *domain_ids,
+        )
+        return {row[0] for row in rows}
 
     async def insert_many(
         self,
@@ -232,6 +245,17 @@ async def find_for_change(
         " WHERE workspace_id = $1 AND domain_id = $2 AND short_code = $3"
         f" RETURNING {', '.join(_COLUMNS)}",
         workspace_id,
+        domain_id,
+        code,
+    )
+    return link_from_row(row) if row else None
+
+
+async def find_for_operator(statements: Statements, domain_id: int, code: str) -> Link | None:
+    """The same, whoever owns it: for taking it down."""
+    row = await statements.fetch_one(
+        "UPDATE short_link SET version = version WHERE domain_id = $1 AND short_code = $2"
+        f" RETURNING {', '.join(_COLUMNS)}",
         domain_id,
         code,
     )

@@ -4,13 +4,13 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from string import ascii_letters, digits
-from typing import Final, Literal, NoReturn, get_args
+from typing import Final, Literal, NoReturn, Protocol, get_args
 from urllib.parse import unquote_to_bytes
 
 from pydantic_core import Url, ValidationError
 
 from laconic.errors import TargetRefused, TargetTooLong
-from laconic.links.addresses import is_local_name, is_public, literal
+from laconic.outside.addresses import is_local_name, is_public, literal
 
 Reason = Literal[
     "empty",
@@ -22,6 +22,7 @@ Reason = Literal[
     "invalid",
     "credentials",
     "own_host",
+    "blocked_host",
     "private_address",
     "local_name",
 ]
@@ -38,13 +39,27 @@ class Target:
     """What the Location header carries: printable ASCII without space, quote and angle brackets."""
 
 
+class HostBook(Protocol):
+    """What is known of hosts while the server runs. Names are in lower case and without outer dots."""
+
+    def is_own(self, name: str) -> bool: ...
+
+    def is_blocked(self, name: str) -> bool: ...
+
+
 class TargetRules:
     """What this installation accepts as a target; built once from the settings."""
 
     def __init__(
-        self, *, own_hosts: Collection[str], max_length: int = 2048, allow_private: bool = False
+        self,
+        *,
+        own_hosts: Collection[str],
+        book: HostBook | None = None,
+        max_length: int = 2048,
+        allow_private: bool = False,
     ) -> None:
-        self._own_hosts = frozenset(_canonical_host(host) for host in own_hosts)
+        self._own_hosts = frozenset(canonical_host(host) for host in own_hosts)
+        self._book = book
         self._max_length = max_length
         self._allow_private = allow_private
 
@@ -72,15 +87,17 @@ class TargetRules:
     def _check_host(self, host: str) -> None:
         # Outer dots do not change where a name leads: `localhost.` is the same name in full (RFC 1034, 3.1).
         name = host.strip(".")
-        if name in self._own_hosts:
+        if name in self._own_hosts or (self._book is not None and self._book.is_own(name)):
             _refuse("own_host", f"{_short(host)} is a host of this service: the link would lead back to it.")
+        if self._book is not None and self._book.is_blocked(name):
+            _refuse("blocked_host", f"The operator of this service has blocked {_short(host)}.")
         if self._allow_private:
             return
         if not name:
             _refuse("local_name", "The host is made of dots only.")
         if host.endswith(".."):
             # To WHATWG `127.0.0.1..` is a name, not an address; a resolver may see it otherwise.
-            name = _canonical_host(name)
+            name = canonical_host(name)
         address = literal(name)
         if address is None:
             if is_local_name(name):
@@ -145,7 +162,7 @@ def _parse_ascii_name(text: str) -> tuple[str, str]:
     return href.replace(f"/{veiled}", f"/{name}", 1), name
 
 
-def _canonical_host(host: str) -> str:
+def canonical_host(host: str) -> str:
     """A host as the parser writes it, without outer dots; the host itself where it cannot be parsed."""
     bare = host.strip().strip(".").lower()
     is_bare_ipv6 = bare.count(":") > 1 and "[" not in bare

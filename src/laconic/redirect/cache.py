@@ -309,7 +309,7 @@ class RedirectCache:
 
     def following(self) -> None:
         self._recheck = _RECHECK
-        self._doubt_everything()
+        self.doubt_everything()
         if self.shared is not None:
             self.shared.following()
 
@@ -318,16 +318,16 @@ class RedirectCache:
             self.shared.lost()
         if self._recheck != _RECHECK_UNFOLLOWED:
             self._recheck = _RECHECK_UNFOLLOWED
-            self._doubt_everything()
+            self.doubt_everything()
 
     def watch_clock(self) -> None:
         """Called about once a second: a clock that was set back would keep entries fresh for as long as it was wrong."""
         offset = self.now() - int(self.monotonic() * SECOND)
         if abs(offset - self._clock_offset) > _CLOCK_STEP:
-            self._doubt_everything()
+            self.doubt_everything()
         self._clock_offset = offset
 
-    def _doubt_everything(self) -> None:
+    def doubt_everything(self) -> None:
         """Entries stay for the case that the database is away, but each is asked for before it is used."""
         self._doubts += 1
         for entry in self.entries.values():

@@ -15,7 +15,7 @@ from laconic.errors import Unavailable
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.hosts import Hosts
-from laconic.redirect.model import Redirect, Tombstone
+from laconic.redirect.model import NO_STORE_HEADERS, Redirect, Tombstone
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -29,6 +29,8 @@ class Refusal:
     status: int
     reason: str
     code: str
+    note: str | None = None
+    """What the operator says of it."""
 
 
 Show = Callable[[Refusal, bool], tuple[Headers, bytes]]
@@ -52,6 +54,10 @@ class RedirectEndpoint:
         headers = dict(reversed(scope["headers"]))
         outcome = await self._decide(scope, headers)
         if isinstance(outcome, Refusal):
+            host = headers.get(b"host", b"")
+            if outcome.status == _UNKNOWN and (target := self._hosts.not_found_target(host)) is not None:
+                await send_on(target, send)
+                return
             await self._refuse(outcome, headers, scope, send)
             return
         if scope["method"] == "GET" and not _is_prefetch(headers):
@@ -60,7 +66,7 @@ class RedirectEndpoint:
 
     async def _decide(self, scope: Scope, headers: dict[bytes, bytes]) -> Redirect | Refusal:
         code = scope["path"][1:]
-        if "/" in code:
+        if "/" in code or not code:
             return Refusal(_UNKNOWN, "unknown", code[:_LONGEST_SHOWN_CODE])
         if not POSSIBLE_CODE.fullmatch(code):
             return Refusal(_MALFORMED, "malformed", code[:_LONGEST_SHOWN_CODE])
@@ -71,7 +77,8 @@ class RedirectEndpoint:
         except Unavailable:
             return Refusal(_AWAY, "unavailable", code)
         if isinstance(entry, Tombstone):
-            return Refusal(_UNKNOWN if entry.reason == "unknown" else _GONE, entry.reason, code)
+            status = _UNKNOWN if entry.reason == "unknown" else _GONE
+            return Refusal(status, entry.reason, code, entry.note)
         return entry
 
     def _count(self, entry: Redirect, scope: Scope, headers: dict[bytes, bytes]) -> None:
@@ -107,6 +114,13 @@ class RedirectEndpoint:
             shown.append((b"allow", b"GET, HEAD"))
         await send({"type": "http.response.start", "status": refusal.status, "headers": shown})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+async def send_on(target: str, send: Send) -> None:
+    """To a place that a domain's owner has chosen for those who follow no link. It is no click."""
+    headers = [(b"location", target.encode("ascii")), *NO_STORE_HEADERS, (b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": 302, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def _is_prefetch(headers: dict[bytes, bytes]) -> bool:

@@ -7,7 +7,8 @@ from typing import Literal
 from laconic.clock import SECOND
 
 GoneReason = Literal["expired", "deleted", "disabled", "taken_down"]
-NoReason = Literal["unknown"] | GoneReason
+# A link whose target's host the operator has blocked is gone while that is so; nothing is written to its row.
+NoReason = Literal["unknown", "blocked"] | GoneReason
 
 REDIRECT_STATUSES = (301, 302, 307, 308)
 _TEMPORARY = frozenset({302, 307})
@@ -34,8 +35,10 @@ class LinkRow:
     expires_at: int | None
     is_active: bool
     is_deleted: bool
-    gone_reason: GoneReason | None
+    gone_reason: GoneReason | Literal["blocked"] | None
     version: int
+    note: str | None = None
+    """What the operator says of a link that was taken down."""
 
 
 class Redirect:
@@ -91,16 +94,17 @@ class Redirect:
 class Tombstone:
     """A remembered no. It is never fresh to the lane, so every no is answered by the endpoint."""
 
-    __slots__ = ("checked_at", "fresh_until", "keep_until", "reason", "size", "version", "visited")
+    __slots__ = ("checked_at", "fresh_until", "keep_until", "note", "reason", "size", "version", "visited")
 
-    def __init__(self, reason: NoReason, version: int, checked_at: int) -> None:
+    def __init__(self, reason: NoReason, version: int, checked_at: int, note: str | None = None) -> None:
         self.reason = reason
+        self.note = note
         self.version = version
         self.checked_at = checked_at
         self.fresh_until = 0
         self.keep_until = 0
         self.visited = False
-        self.size = 0
+        self.size = 0 if note is None else len(note)
 
 
 Entry = Redirect | Tombstone
@@ -120,7 +124,7 @@ def judge(row: LinkRow | None, moment: int) -> Entry:
     if is_expired(row.expires_at, moment):
         return Tombstone("expired", row.version, moment)
     if not row.is_active and not _was_retired_early(row):
-        return Tombstone(row.gone_reason or "disabled", row.version, moment)
+        return Tombstone(row.gone_reason or "disabled", row.version, moment, row.note)
     return Redirect(row, moment)
 
 

@@ -1,7 +1,7 @@
 """The shared tier: what one worker has looked up, every machine may use.
 
     key      laconic:<installation>:link:<domain>/<code>
-    value    JSON: target, status, link_id, expires_at, created_at, version, is_tombstone, reason
+    value    JSON: target, status, link_id, expires_at, created_at, version, is_tombstone, reason, note
     floor    JSON: version, floor: that version exists, and nothing older may be kept
 
 It is believed only while this worker is told of changes and knows all that an entry may have missed
@@ -18,6 +18,8 @@ from typing import Any
 from laconic import clock
 from laconic.clock import HOUR, MINUTE, SECOND
 from laconic.errors import SharedAway
+from laconic.redirect.blocked import BlockedHosts
+from laconic.redirect.lookup import block
 from laconic.redirect.model import REDIRECT_STATUSES, Entry, LinkRow, Redirect, Tombstone, judge
 from laconic.redirect.recent import RecentChanges
 from laconic.storage.shared import Call, Script, SharedStore
@@ -85,6 +87,7 @@ class SharedTier:
     store: SharedStore
     installation: str
     ttl: int = HOUR
+    blocked: BlockedHosts = field(default_factory=BlockedHosts)
     now: Callable[[], int] = clock.now
     monotonic: Callable[[], float] = clock.monotonic
     counts: SharedCounts = field(default_factory=SharedCounts)
@@ -125,7 +128,7 @@ class SharedTier:
         except SharedAway:
             self.counts.away += 1
             return None
-        entry = decode(value, self.now()) if value is not None else None
+        entry = decode(value, self.now(), self.blocked) if value is not None else None
         if entry is not None and entry.version < self._recent.floor(key):
             self.counts.too_old += 1
             return None
@@ -137,7 +140,12 @@ class SharedTier:
     # Writing: later, in the order it came, many at a time.
 
     def keep(self, key: bytes, row: LinkRow | None) -> None:
-        """Remembers what a look-up has found, or a writer has written, for all."""
+        """Remembers what a look-up has found, or a writer has written, for all.
+
+        Not that a host is blocked: nobody would be told when it no longer is. Each worker judges that itself.
+        """
+        if row is not None and row.gone_reason == "blocked":
+            return
         moment = self.now()
         entry = judge(row, moment)
         life = _life(entry, row, self.ttl, moment)
@@ -222,20 +230,21 @@ def encode(entry: Entry, row: LinkRow | None, moment: int) -> bytes:
         "version": entry.version,
         "is_tombstone": is_tombstone,
         "reason": entry.reason if isinstance(entry, Tombstone) else None,
+        "note": entry.note if isinstance(entry, Tombstone) else None,
     }
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-def decode(value: bytes, moment: int) -> Entry | None:
+def decode(value: bytes, moment: int, blocked: BlockedHosts | None = None) -> Entry | None:
     """None for a floor, for what nobody here has written, and for what this clock judges otherwise."""
     try:
         document = json.loads(value)
-        return None if "floor" in document else _entry(document, moment)
+        return None if "floor" in document else _entry(document, moment, blocked or BlockedHosts())
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def _entry(document: dict[str, Any], moment: int) -> Entry | None:
+def _entry(document: dict[str, Any], moment: int, blocked: BlockedHosts) -> Entry | None:
     version, created_at, expires_at = document["version"], document["created_at"], document["expires_at"]
     if (
         not isinstance(version, int)
@@ -250,14 +259,15 @@ def _entry(document: dict[str, Any], moment: int) -> Entry | None:
             return None
         if document["reason"] == "expired" and isinstance(judge(row, moment), Redirect):
             return None
-        return Tombstone(document["reason"], version, created_at)
+        note = document.get("note")
+        return Tombstone(document["reason"], version, created_at, note if isinstance(note, str) else None)
     target, status = document["target"], document["status"]
     # It becomes a header: nothing but what a URL may hold.
     if not (
         isinstance(target, str) and target.isascii() and target.isprintable() and status in REDIRECT_STATUSES
     ):
         return None
-    entry = judge(_row(document, target, status), moment)
+    entry = judge(block(_row(document, target, status), blocked), moment)
     entry.checked_at = created_at
     return entry
 

@@ -15,6 +15,7 @@ import structlog
 
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.serve.children import Lifeline, tune_interpreter
+from laconic.serve.directory import follow_directory
 from laconic.settings import Settings
 from laconic.web.api.imports import ImportOrder, LocalImports, Put
 from laconic.web.api.problems import document_line
@@ -89,6 +90,7 @@ async def run_import_worker(settings: Settings, desk: socket.socket, lifeline: L
     lifeline.watch()
     async with open_services(settings, pooled=False) as services:
         imports = LocalImports(services)
+        following = asyncio.create_task(follow_directory(services.directory))
         under_way: set[asyncio.Task[None]] = set()
 
         def take_order() -> None:
@@ -103,9 +105,10 @@ async def run_import_worker(settings: Settings, desk: socket.socket, lifeline: L
         lifeline.ready()
         await lifeline.stopping.wait()
         loop.remove_reader(desk)
+        following.cancel()
         for task in under_way:
             task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
+        await asyncio.gather(following, *under_way, return_exceptions=True)
 
 
 async def _carry_out(imports: LocalImports, data: bytes, descriptor: int) -> None:

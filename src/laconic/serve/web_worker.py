@@ -16,6 +16,7 @@ from laconic.redirect.cache import RedirectCache
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.lane import Lane, lane_protocol
 from laconic.serve.children import Lifeline, tune_interpreter
+from laconic.serve.directory import follow_directory
 from laconic.serve.import_worker import RemoteImports
 from laconic.settings import Settings
 from laconic.web.app import App
@@ -99,6 +100,7 @@ async def _answer(
     )
     tasks = [
         asyncio.create_task(services.database.follow_changes(services.cache, services.cache.history)),
+        asyncio.create_task(follow_directory(services.directory)),
         asyncio.create_task(_turn_seconds(lane, services.cache, server)),
         asyncio.create_task(_sync(journal, board)),
         asyncio.create_task(services.pool.run()),

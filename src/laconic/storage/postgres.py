@@ -128,7 +128,9 @@ class PostgresDatabase:
     answers_at_once = False
     skip_locked = "FOR UPDATE SKIP LOCKED"
 
-    def __init__(self, address: PostgresAddress, hot: Pool, pool: Pool, tenants: Pool | None = None) -> None:
+    def __init__(
+        self, address: PostgresAddress, hot: Pool, pool: Pool, tenants: "Pool | None" = None
+    ) -> None:
         """`tenants` are connections of a role that row-level security holds, where there is one."""
         self._address = address
         self._hot = hot

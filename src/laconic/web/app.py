@@ -15,20 +15,23 @@ from laconic.clicks.journal import Journal
 from laconic.codes.rules import OWN_PATHS
 from laconic.codes.store import CodeStore
 from laconic.errors import LaconicError
-from laconic.redirect.endpoint import RedirectEndpoint
+from laconic.redirect.endpoint import RedirectEndpoint, send_on
 from laconic.redirect.forwarded import TrustedProxies
+from laconic.redirect.hosts import Site
 from laconic.web.api.analytics import AnalyticsRoutes
 from laconic.web.api.audit import AuditRoutes
 from laconic.web.api.authentication import ALLOWANCE, Gate
 from laconic.web.api.bulk import BulkRoutes
 from laconic.web.api.cleanup import CleanupRoutes
 from laconic.web.api.clicks import ClickRoutes
+from laconic.web.api.domains import DomainRoutes
 from laconic.web.api.imports import Imports, LocalImports
 from laconic.web.api.keys import KeyRoutes
 from laconic.web.api.kgs import KgsRoutes
 from laconic.web.api.limits import Allowance
 from laconic.web.api.links import LinkRoutes
 from laconic.web.api.live import LiveRoutes
+from laconic.web.api.oversight import OversightRoutes
 from laconic.web.api.problems import (
     INTERNAL,
     NO_SUCH_PAGE,
@@ -59,6 +62,9 @@ from laconic.wiring import Services
 log = structlog.get_logger(__name__)
 
 
+# Own paths that answer on the domains of workspaces, too.
+_EVERYWHERE = frozenset({"favicon.ico", "robots.txt", "static"})
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -84,6 +90,7 @@ class App:
             ("POST", "/api/v1/urls"): links.create,
             ("POST", "/shorten"): shorten.shorten,
         }
+        self._hosts = services.hosts
         self._redirect = RedirectEndpoint(
             services.cache,
             services.hosts,
@@ -96,6 +103,10 @@ class App:
         if scope["type"] == "http":
             allowances: list[Allowance] = []
             scope[ALLOWANCE] = allowances
+            site = self._hosts.site_of(_host_of(scope))
+            if site is not None:
+                await self._answer_on(site, scope, receive, send)
+                return
             handler = self._direct.get((scope["method"], scope["path"]))
             if handler is not None:
                 response = await _answer(handler, Request(scope, receive))
@@ -108,6 +119,24 @@ class App:
                 return
             send = _with_allowance(allowances, send)
         await self._framework(scope, receive, send)
+
+    async def _answer_on(self, site: Site, scope: Any, receive: Any, send: Any) -> None:
+        """On a domain of a workspace: links, their previews and what those pages need. No API, no dashboard."""
+        path = scope["path"]
+        if path == "/" and site.root_target is not None and scope["method"] in ("GET", "HEAD"):
+            await send_on(site.root_target, send)
+        elif is_preview(path) or path[1:].partition("/")[0] in _EVERYWHERE:
+            await self._framework(scope, receive, send)
+        else:
+            await self._redirect(scope, receive, send)
+
+
+def _host_of(scope: Any) -> bytes:
+    for name, value in scope["headers"]:
+        if name == b"host":
+            host: bytes = value
+            return host
+    return b""
 
 
 def _with_allowance(allowances: list[Allowance], send: Any) -> Any:
@@ -160,12 +189,14 @@ def make_framework(services: Services, gate: Gate, forms: FormTokens, shared: Se
         UserRoutes(services, gate),
         KeyRoutes(services, gate),
         AuditRoutes(services, gate),
+        DomainRoutes(services, gate),
+        OversightRoutes(services, gate),
         HomeRoutes(services, gate, painter, forms),
         *_sign_in_routes(services, gate, forms),
         DocsRoutes(app),
         StaticRoutes(),
         WellKnownRoutes(services.settings.base_url),
-        PreviewRoutes(services, painter),
+        PreviewRoutes(services, gate, painter),
     ]
     for some in routes:
         app.include_router(some.router())

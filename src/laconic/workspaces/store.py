@@ -1,10 +1,10 @@
-"""The SQL of workspaces, users, API keys and domains."""
+"""The SQL of workspaces, users and API keys."""
 
 import json
 from dataclasses import asdict
 
 from laconic.storage.database import Database, Row, Statements
-from laconic.workspaces.model import DEFAULT_DOMAIN_ID, ApiKey, Workspace, WorkspaceSettings
+from laconic.workspaces.model import ApiKey, Workspace, WorkspaceSettings
 
 _KEY_COLUMNS = (
     "id, workspace_id, name, key_prefix, scopes, created_by, created_at, expires_at, is_active, last_used_at,"
@@ -20,17 +20,6 @@ class WorkspaceStore:
     async def has_users(self) -> bool:
         """Of the whole installation: open mode ends with the first user."""
         return await self._database.fetch_one("SELECT 1 FROM users WHERE NOT is_deleted LIMIT 1") is not None
-
-    async def set_default_host(self, host: str) -> None:
-        """The shared default domain follows the base URL."""
-        row = await self._database.fetch_one("SELECT host FROM domain WHERE id = $1", DEFAULT_DOMAIN_ID)
-        if row and row[0] != host:
-            await self._database.execute("UPDATE domain SET host = $1 WHERE id = $2", host, DEFAULT_DOMAIN_ID)
-
-    async def redirect_hosts(self) -> dict[str, int]:
-        """Every name that a visitor may come by, and its domain: the data plane knows no tenants."""
-        rows = await self._database.fetch_all("SELECT host, id FROM domain WHERE verified_at IS NOT NULL")
-        return {str(host): int(domain_id) for host, domain_id in rows}
 
     async def find_key(self, key_hash: bytes) -> ApiKey | None:
         """By the hash alone: the key itself says which workspace it belongs to."""

@@ -56,7 +56,7 @@ async def test_form_makes_a_link(site: Site) -> None:
     short = re.search(rf'<a href="{BASE_URL}/(\w+)">localhost:8000/\1</a>', answer.text)
     assert short
     assert TARGET in answer.text
-    assert f'href="/{short[1]}+"' in answer.text
+    assert f'href="http://localhost:8000/{short[1]}+"' in answer.text
     assert f'data-copy="{BASE_URL}/{short[1]}"' in answer.text
     assert 'src="data:image/svg+xml;base64,' in answer.text
     redirect = await site.client.get(f"/{short[1]}")

@@ -98,8 +98,10 @@ async def test_is_public(closed_site: Site) -> None:
 
 
 async def test_is_for_looking_only(site: Site) -> None:
-    """HEAD works, other methods are refused."""
+    """HEAD works, POST takes the page's own form and nothing else, other methods are refused."""
     code = await site.make_link()
     assert (await site.client.head(f"/{code}+")).status_code == 200
-    answer = await site.client.post(f"/{code}+")
+    answer = await site.client.post(f"/{code}+", json={})
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
+    answer = await site.client.put(f"/{code}+")
     assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")

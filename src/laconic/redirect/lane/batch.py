@@ -27,6 +27,7 @@ class Lane:
     ) -> None:
         """`looks_up` says that the database answers at once, so that a miss need not leave the lane."""
         self.entries: dict[bytes, Entry] = cache.entries
+        self.hosts = hosts
         self.prefix_of = hosts.prefix_of
         self.find_now = cache.find_now if looks_up else None
         self.record = journal.record

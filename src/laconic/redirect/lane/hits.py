@@ -219,6 +219,7 @@ class LaneProtocol(Connection):
 
 def lane_protocol(lane: Lane) -> type[LaneProtocol]:
     """The class to give to uvicorn, which makes one object of it for each connection."""
-    return type(
-        "LaneProtocol", (LaneProtocol,), {"lane": lane, "spellings": dict(_KINDS), "known": KnownHeads()}
-    )
+    known = KnownHeads()
+    # A block holds a Host header, and with it the domain that it meant.
+    lane.hosts.when_changed(known.blocks.clear)
+    return type("LaneProtocol", (LaneProtocol,), {"lane": lane, "spellings": dict(_KINDS), "known": known})

@@ -17,7 +17,7 @@ from laconic.clicks.reports.report import DIMENSIONS, LARGEST_LIST, Question, Re
 from laconic.clicks.reports.store import Traffic
 from laconic.errors import ChoiceRefused
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import API_HEADERS, domain_of
+from laconic.web.api.links import API_HEADERS, DomainQuery, domain_of
 from laconic.web.api.openapi import problems
 from laconic.wiring import Services
 from laconic.workspaces.model import ANALYTICS_READ
@@ -139,7 +139,7 @@ class AnalyticsRoutes:
         self,
         request: Request,
         code: str,
-        domain: str | None = None,
+        domain: DomainQuery = None,
         since: Annotated[str | None, _FROM] = None,
         until: Annotated[str | None, _TO] = None,
         interval: Annotated[Interval | None, _INTERVAL] = None,
@@ -153,7 +153,7 @@ class AnalyticsRoutes:
         """Clicks of one link: totals, a series, top lists, and the period before."""
         actor = await self._gate.admit(request, ANALYTICS_READ)
         found = await self._services.browser.get(
-            actor.workspace_id, domain_of(self._services, code, domain), code
+            actor.workspace_id, await domain_of(self._services, actor, code, domain), code
         )
         period = read_period(since, until, interval, tz, clock.now())
         question = Question(period, _dimensions(group_by), traffic, limit, compare)

@@ -17,7 +17,7 @@ from laconic.clicks.reports.periods import read_bounds
 from laconic.errors import LinkUnknown
 from laconic.links.model import Link
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import API_HEADERS, domain_of, json_response
+from laconic.web.api.links import API_HEADERS, DomainQuery, domain_of, json_response
 from laconic.web.api.openapi import problems
 from laconic.wiring import Services
 from laconic.workspaces.model import ADMIN, ANALYTICS_READ, LINKS_WRITE, Actor
@@ -66,7 +66,7 @@ class ClickRoutes:
         self,
         request: Request,
         code: str,
-        domain: str | None = None,
+        domain: DomainQuery = None,
         cursor: Annotated[str | None, Query(max_length=64)] = None,
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
     ) -> Response:
@@ -81,7 +81,7 @@ class ClickRoutes:
         self,
         request: Request,
         code: str,
-        domain: str | None = None,
+        domain: DomainQuery = None,
         since: Annotated[
             str | None,
             Query(alias="from", max_length=64, description="RFC 3339, or a date of `tz`. Default: all."),
@@ -107,7 +107,7 @@ class ClickRoutes:
         body = _written(_WRITERS[form], link.short_code, first, batches)
         return StreamingResponse(body, headers=headers, media_type=_MEDIA_TYPES[form])
 
-    async def erase_link(self, request: Request, code: str, domain: str | None = None) -> Response:
+    async def erase_link(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """Erases the raw clicks of a link, for good (GDPR, article 17). Counts and charts stay as they are."""
         actor = await self._gate.admit(request, LINKS_WRITE)
         link = await self._find(actor, code, domain)
@@ -125,7 +125,7 @@ class ClickRoutes:
 
     async def _find(self, actor: Actor, code: str, domain: str | None) -> Link:
         """Deleted ones too: their clicks can still be asked for, and must be erasable."""
-        domain_id = domain_of(self._services, code, domain)
+        domain_id = await domain_of(self._services, actor, code, domain)
         link = await self._services.links.find(actor.workspace_id, domain_id, code)
         if link is None:
             raise LinkUnknown(code)

@@ -19,7 +19,7 @@ from laconic.links.model import Created, LinkDraft
 from laconic.links.once import Answer
 from laconic.storage.database import Statements
 from laconic.web.api.bodies import model_from_json
-from laconic.web.api.links import LinkRequest, check_domain, created_json
+from laconic.web.api.links import LinkRequest, created_json
 from laconic.web.api.problems import Problem, document_line
 from laconic.web.api.streams import ArraySplitter, LineSplitter, Splitter
 from laconic.wiring import Services
@@ -99,7 +99,7 @@ class _Import:
         self._order = order
         self._put = put
         self._splitter = _SPLITTERS[order.form]()
-        self._base_url = services.settings.base_url
+        self._short_url = services.directory.short_url
         self._line = 0
         self._made = 0
         self._last_moment = (0, "")
@@ -159,7 +159,7 @@ class _Import:
         return asyncio.create_task(self._make(first, lines))
 
     async def _make(self, first: int, lines: list[bytes]) -> list[bytes]:
-        results: list[Any] = [self._draft_from(line) for line in lines]
+        results: list[Any] = [await self._draft_from(line) for line in lines]
         drafts = [result for result in results if isinstance(result, LinkDraft)]
         key = self._order.idempotency_key
         if key is None:
@@ -176,15 +176,15 @@ class _Import:
             ]
         return [self._told(first + index, outcome) for index, outcome in enumerate(outcomes)]
 
-    def _draft_from(self, line: bytes | Problem) -> LinkDraft | LaconicError:
+    async def _draft_from(self, line: bytes | Problem) -> LinkDraft | LaconicError:
         if isinstance(line, Problem):
             return line
         try:
             asked = model_from_json(LinkRequest, line)
-            check_domain(self._services, asked.domain)
+            domain_id = await self._services.locator.for_new(self._order.workspace_id, asked.domain)
         except LaconicError as error:
             return error
-        return asked.draft(self._order.code_holder)
+        return asked.draft(domain_id, self._order.code_holder)
 
     async def _make_once(self, key: str, number: int, line: bytes, draft: Any) -> Any:
         """Each line under a key of its own, so that a bulk that is sent again makes nothing twice."""
@@ -197,7 +197,7 @@ class _Import:
             async def work(statements: Statements) -> Answer:
                 created = await creator.create_in(statements, ready, self._order.workspace_id)
                 return Answer(
-                    200 if created.existing else 201, json.dumps(created_json(created, self._base_url))
+                    200 if created.existing else 201, json.dumps(created_json(created, self._short_url))
                 )
 
             answer = await self._services.once.run(
@@ -226,14 +226,14 @@ class _Import:
             told = {
                 "line": number,
                 "status": 200 if created.existing else 201,
-                **created_json(created, self._base_url),
+                **created_json(created, self._short_url),
             }
             return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         if self._last_moment[0] != link.created_at:
             self._last_moment = (link.created_at, to_rfc3339(link.created_at))
         return (
             f'{{"line":{number},"status":201,"id":"{link.id}","short_code":"{link.short_code}",'
-            f'"short_url":"{self._base_url}/{link.short_code}","original_url":{encode_basestring(link.original_url)},'
+            f'"short_url":"{self._short_url(link.domain_id, link.short_code)}","original_url":{encode_basestring(link.original_url)},'
             f'"created_at":"{self._last_moment[1]}","expires_at":null,"title":null,'
             f'"redirect_status":{link.redirect_status}}}\n'
         ).encode()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -12,7 +13,6 @@ from starlette.responses import Response
 
 from laconic.clock import from_datetime, to_rfc3339
 from laconic.codes.rules import POSSIBLE_CODE
-from laconic.errors import ChoiceRefused, LinkUnknown
 from laconic.links import browse
 from laconic.links.model import LONGEST_EXPIRY_HOURS, Created, Link, LinkDraft, LinkEdit
 from laconic.links.once import Answer
@@ -23,8 +23,12 @@ from laconic.web.api.once import answer_response, create_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.problems import MALFORMED_CODE, SECURITY_HEADERS, Problem
 from laconic.wiring import Services
-from laconic.workspaces.model import DEFAULT_DOMAIN_ID, LINKS_CREATE, LINKS_READ, LINKS_WRITE, Actor
+from laconic.workspaces.model import LINKS_CREATE, LINKS_READ, LINKS_WRITE, Actor
 
+DomainQuery = Annotated[
+    str | None,
+    Query(max_length=255, description="The host of the link's domain, where several have the code."),
+]
 API_HEADERS = {**SECURITY_HEADERS, "cache-control": "no-store"}
 
 
@@ -45,7 +49,7 @@ class LinkRequest(BaseModel):
     redirect_status: int | None = None
     reuse: bool | None = None
 
-    def draft(self, code_holder: str) -> LinkDraft:
+    def draft(self, domain_id: int | None, code_holder: str) -> LinkDraft:
         return LinkDraft(
             self.original_url,
             self.custom_code,
@@ -58,6 +62,7 @@ class LinkRequest(BaseModel):
             self.redirect_status,
             self.reuse,
             code_holder,
+            domain_id,
         )
 
 
@@ -126,12 +131,16 @@ class LinkPage(BaseModel):
     next_cursor: str | None
 
 
-def created_json(created: Created, base_url: str) -> dict[str, Any]:
+ShortUrl = Callable[[int, str], str]
+"""The short URL of a domain and a code."""
+
+
+def created_json(created: Created, short_url: ShortUrl) -> dict[str, Any]:
     link = created.link
     shown: dict[str, Any] = {
         "id": str(link.id),
         "short_code": link.short_code,
-        "short_url": f"{base_url}/{link.short_code}",
+        "short_url": short_url(link.domain_id, link.short_code),
         "original_url": link.original_url,
         "created_at": to_rfc3339(link.created_at),
         "expires_at": _moment(link.expires_at),
@@ -143,11 +152,11 @@ def created_json(created: Created, base_url: str) -> dict[str, Any]:
     return shown
 
 
-def link_json(link: Link, base_url: str) -> dict[str, Any]:
+def link_json(link: Link, short_url: ShortUrl) -> dict[str, Any]:
     return {
         "id": str(link.id),
         "short_code": link.short_code,
-        "short_url": f"{base_url}/{link.short_code}",
+        "short_url": short_url(link.domain_id, link.short_code),
         "original_url": link.original_url,
         "title": link.title,
         "description": link.description,
@@ -161,8 +170,8 @@ def link_json(link: Link, base_url: str) -> dict[str, Any]:
     }
 
 
-def _page_json(page: browse.Page, base_url: str) -> bytes:
-    items = [link_json(link, base_url) for link in page.links]
+def _page_json(page: browse.Page, short_url: ShortUrl) -> bytes:
+    items = [link_json(link, short_url) for link in page.links]
     return to_json({"items": items, "next_cursor": page.next_cursor})
 
 
@@ -181,20 +190,9 @@ def require_code(code: str) -> str:
     return code
 
 
-def check_domain(services: Services, domain: str | None) -> None:
-    if domain is not None and services.hosts.known(domain) != DEFAULT_DOMAIN_ID:
-        raise ChoiceRefused("domain", "There is no such domain.")
-
-
-def domain_of(services: Services, code: str, domain: str | None) -> int:
-    """The domain that a request names by `?domain=`; a code on a host that is not ours is unknown."""
-    require_code(code)
-    if domain is None:
-        return DEFAULT_DOMAIN_ID
-    domain_id = services.hosts.known(domain)
-    if domain_id is None:
-        raise LinkUnknown(code)
-    return domain_id
+async def domain_of(services: Services, actor: Actor, code: str, domain: str | None) -> int:
+    """The domain of the link that a request means, by `?domain=` or by where the caller has such a code."""
+    return await services.locator.of_code(actor.workspace_id, require_code(code), domain)
 
 
 class LinkRoutes:
@@ -203,7 +201,7 @@ class LinkRoutes:
     def __init__(self, services: Services, gate: Gate) -> None:
         self._services = services
         self._gate = gate
-        self._base_url = services.settings.base_url
+        self._short_url = services.directory.short_url
 
     async def create(self, request: Request) -> Response:
         """Makes a link. 201, or 200 with `existing` when `reuse` found one."""
@@ -211,14 +209,14 @@ class LinkRoutes:
         require_json(request)
         body = await read_body(request)
         asked = model_from_json(LinkRequest, body)
-        check_domain(self._services, asked.domain)
-        draft = asked.draft(actor.code_holder)
+        domain_id = await self._services.locator.for_new(actor.workspace_id, asked.domain)
+        draft = asked.draft(domain_id, actor.code_holder)
         key = request.headers.get("idempotency-key")
         if key is not None:
             answer = await create_once(self._services, actor, draft, key, b"POST urls\n" + body, created_json)
             return answer_response(answer)
         created = await self._services.creator.create(actor.workspace_id, actor.user_id, draft, actor)
-        return json_response(created_json(created, self._base_url), 200 if created.existing else 201)
+        return json_response(created_json(created, self._short_url), 200 if created.existing else 201)
 
     async def page(
         self,
@@ -227,6 +225,7 @@ class LinkRoutes:
         state: browse.State = "all",
         created_from: AwareDatetime | None = None,
         created_to: AwareDatetime | None = None,
+        domain: DomainQuery = None,
         sort: browse.Sort = "-created_at",
         cursor: Annotated[str | None, Query(max_length=500)] = None,
         limit: Annotated[int, Query(ge=1, le=browse.LARGEST_PAGE)] = 50,
@@ -240,22 +239,24 @@ class LinkRoutes:
                 state=state,
                 created_from=from_datetime(created_from) if created_from else None,
                 created_to=from_datetime(created_to) if created_to else None,
+                domain_id=await self._services.locator.for_list(actor.workspace_id, domain),
                 sort=sort,
                 cursor=cursor,
                 limit=limit,
             ),
         )
+        await self._services.directory.know(link.domain_id for link in page.links)
         # A thousand links take some ten milliseconds to write down: not in the loop's thread.
-        body = await asyncio.to_thread(_page_json, page, self._base_url)
+        body = await asyncio.to_thread(_page_json, page, self._short_url)
         return Response(body, headers=API_HEADERS, media_type="application/json")
 
-    async def get(self, request: Request, code: str, domain: str | None = None) -> Response:
+    async def get(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """One link. 410 when it was deleted; looking is no click."""
         actor = await self._gate.admit(request, LINKS_READ)
         link = await self._find(actor, code, domain)
-        return json_response(link_json(link, self._base_url))
+        return json_response(link_json(link, self._short_url))
 
-    async def stats(self, request: Request, code: str, domain: str | None = None) -> Response:
+    async def stats(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """How often one link was followed, and when last."""
         actor = await self._gate.admit(request, LINKS_READ)
         link = await self._find(actor, code, domain)
@@ -269,20 +270,20 @@ class LinkRoutes:
             }
         )
 
-    async def edit(self, request: Request, code: str, domain: str | None = None) -> Response:
+    async def edit(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """Changes what is named in the body; every worker follows within a second."""
         actor = await self._gate.admit(request, LINKS_WRITE)
         require_json(request)
         body = await read_body(request)
         edit = model_from_json(LinkEditRequest, body).edit()
-        domain_id = domain_of(self._services, code, domain)
+        domain_id = await self._domain(actor, code, domain)
         # The writer of links does not see the totals. Read before, they are right at some moment of the request.
         before = await self._services.links.find(actor.workspace_id, domain_id, code)
         clicks = before.click_count if before is not None else 0
         key = request.headers.get("idempotency-key")
         if key is None:
             link = await self._services.changer.edit(actor.workspace_id, domain_id, code, edit, actor)
-            return json_response(link_json(replace(link, click_count=clicks), self._base_url))
+            return json_response(link_json(replace(link, click_count=clicks), self._short_url))
         changed: list[Link] = []
 
         async def work(statements: Statements) -> Answer:
@@ -290,17 +291,17 @@ class LinkRoutes:
                 statements, actor.workspace_id, domain_id, code, edit, actor
             )
             changed.append(link)
-            shown = link_json(replace(link, click_count=clicks), self._base_url)
+            shown = link_json(replace(link, click_count=clicks), self._short_url)
             return Answer(200, json.dumps(shown, ensure_ascii=False))
 
         return await self._change_once(
             actor, key, f"PATCH {domain_id} {code}\n".encode() + body, work, changed
         )
 
-    async def delete(self, request: Request, code: str, domain: str | None = None) -> Response:
+    async def delete(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """The code answers 410 from now on, and is never given to another link."""
         actor = await self._gate.admit(request, LINKS_WRITE)
-        domain_id = domain_of(self._services, code, domain)
+        domain_id = await self._domain(actor, code, domain)
         key = request.headers.get("idempotency-key")
         if key is None:
             await self._services.changer.delete(actor.workspace_id, domain_id, code, actor)
@@ -324,26 +325,29 @@ class LinkRoutes:
         return answer_response(answer)
 
     async def _find(self, actor: Actor, code: str, domain: str | None) -> Link:
-        domain_id = domain_of(self._services, code, domain)
+        domain_id = await self._domain(actor, code, domain)
         return await self._services.browser.get(actor.workspace_id, domain_id, code)
 
-    async def availability(self, request: Request, code: str) -> Response:
+    async def _domain(self, actor: Actor, code: str, domain: str | None) -> int:
+        return await domain_of(self._services, actor, code, domain)
+
+    async def availability(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """Could this be a custom code now? A hint: only the create decides."""
         actor = await self._gate.admit(request, LINKS_CREATE)
-        reason = await self._why_not(actor, code)
+        domain_id = await self._services.locator.for_new(actor.workspace_id, domain)
+        reason = await self._why_not(actor, code, domain_id)
         return json_response(
             {"available": True} if reason is None else {"available": False, "reason": reason}
         )
 
-    async def _why_not(self, actor: Actor, code: str) -> str | None:
+    async def _why_not(self, actor: Actor, code: str, domain_id: int) -> str | None:
         refused = self._services.custom_codes.refusal(code)
         if refused is not None:
             return refused
-        if (await self._services.allocations.holders([code])).get(
-            code, actor.code_holder
-        ) != actor.code_holder:
+        holders = await self._services.allocations.holders([code])
+        if holders.get(code, actor.code_holder) != actor.code_holder:
             return "taken"
-        return None if await self._services.links.is_free(DEFAULT_DOMAIN_ID, code) else "taken"
+        return None if await self._services.links.is_free(domain_id, code) else "taken"
 
     def router(self) -> APIRouter:
         router = APIRouter(tags=["links"])
@@ -367,7 +371,7 @@ class LinkRoutes:
             one,
             self.get,
             methods=["GET"],
-            responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410)},
+            responses={200: {"model": ShownLink}, **problems(400, 401, 404, 410, 422)},
         )
         router.add_api_route(
             one,
@@ -380,13 +384,13 @@ class LinkRoutes:
             one, self.delete, methods=["DELETE"], status_code=204, responses=problems(400, 401, 404, 410, 422)
         )
         router.add_api_route(
-            one + "/stats", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410)
+            one + "/stats", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410, 422)
         )
         router.add_api_route(
             "/api/v1/codes/{code}",
             self.availability,
             methods=["GET"],
-            responses=problems(401),
+            responses=problems(401, 422),
             tags=["codes"],
         )
         return router

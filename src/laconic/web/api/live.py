@@ -12,7 +12,7 @@ from starlette.responses import Response
 from laconic.clicks.events.live import LiveFeed, Shown, Watcher
 from laconic.clicks.events.model import Place
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import API_HEADERS, domain_of
+from laconic.web.api.links import API_HEADERS, DomainQuery, domain_of
 from laconic.web.api.openapi import problems
 from laconic.wiring import Services
 from laconic.workspaces.model import ANALYTICS_READ
@@ -109,7 +109,7 @@ class LiveRoutes:
         self,
         request: Request,
         code: Annotated[str | None, Query(description="Only the clicks of this link.")] = None,
-        domain: str | None = None,
+        domain: DomainQuery = None,
     ) -> Response:
         """Clicks as they are counted, about a second after they were answered, as server-sent events: `event: click`
         with a click as its data, `event: gap` where there were too many to show each, comments to keep the
@@ -117,7 +117,7 @@ class LiveRoutes:
         actor = await self._gate.admit(request, ANALYTICS_READ)
         link_id = None
         if code is not None:
-            domain_id = domain_of(self._services, code, domain)
+            domain_id = await domain_of(self._services, actor, code, domain)
             link_id = (await self._services.browser.get(actor.workspace_id, domain_id, code)).id
         last = Place.from_text(request.headers.get("last-event-id", ""))
         return await EventStream(self._services.feed, actor.workspace_id, link_id, last).open()

@@ -22,7 +22,7 @@ async def create_once(
     draft: LinkDraft,
     key: str,
     request: bytes,
-    show: Callable[[Created, str], dict[str, Any]],
+    show: Callable[[Created, Callable[[int, str], str]], dict[str, Any]],
 ) -> Answer:
     """A create with an Idempotency-Key."""
     creator = services.creator
@@ -33,7 +33,7 @@ async def create_once(
 
     async def work(statements: Statements) -> Answer:
         created = await creator.create_in(statements, ready, actor.workspace_id)
-        text = json.dumps(show(created, services.settings.base_url), ensure_ascii=False)
+        text = json.dumps(show(created, services.directory.short_url), ensure_ascii=False)
         return Answer(200 if created.existing else 201, text)
 
     answer = await services.once.run(actor.workspace_id, key, request, work)

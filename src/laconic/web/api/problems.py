@@ -36,6 +36,12 @@ PROBLEMS: dict[type[LaconicError], Kind] = {
     errors.ChoiceRefused: Kind(422, "invalid_request", "A field has a value that is not allowed"),
     errors.LinkUnknown: Kind(404, "link_unknown", "There is no such link"),
     errors.LinkGone: Kind(410, "link_deleted", "The link was deleted"),
+    errors.DomainUnknown: Kind(404, "domain_unknown", "There is no such domain"),
+    errors.DomainTaken: Kind(409, "domain_taken", "The domain is another workspace's"),
+    errors.DomainNotProved: Kind(409, "domain_not_proved", "The domain is not proved yet"),
+    errors.DomainInUse: Kind(409, "domain_in_use", "Links live on the domain"),
+    errors.CannotFetch: Kind(422, "cannot_fetch", "This cannot be fetched"),
+    errors.EntryUnknown: Kind(404, "entry_unknown", "There is no such entry"),
     errors.IdempotencyKeyReused: Kind(422, "idempotency_key_reused", "The Idempotency-Key was used before"),
     errors.RecordUnknown: Kind(404, "record_unknown", "There is no such record"),
     errors.NameTaken: Kind(409, "name_taken", "The name is taken"),
@@ -94,7 +100,7 @@ def document_of(error: LaconicError) -> dict[str, Any]:
         "detail": str(error),
         "code": kind.code,
     }
-    if isinstance(error, errors.TargetRefused | errors.CodeRefused):
+    if isinstance(error, errors.TargetRefused | errors.CodeRefused | errors.CannotFetch):
         document["reason"] = error.reason
     listed = _field_errors(error)
     if listed:

@@ -5,14 +5,14 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from laconic.errors import ChoiceRefused, LinkUnknown
+from laconic.errors import ChoiceRefused
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import require_code
+from laconic.web.api.links import DomainQuery, require_code
 from laconic.web.api.openapi import problems
 from laconic.web.api.problems import SECURITY_HEADERS
 from laconic.web.pages.qr_drawing import QrPainter, QrStyle, draw_png, draw_svg
 from laconic.wiring import Services
-from laconic.workspaces.model import DEFAULT_DOMAIN_ID, LINKS_READ
+from laconic.workspaces.model import LINKS_READ
 
 _COLOUR = r"#?([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})"
 _MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
@@ -29,7 +29,7 @@ class QrRoutes:
         self,
         request: Request,
         code: str,
-        domain: str | None = None,
+        domain: DomainQuery = None,
         picture: Annotated[Literal["svg", "png"], Query(alias="format")] = "svg",
         size: Annotated[int, Query(ge=32, le=2048, description="Pixels on each side.")] = 320,
         margin: Annotated[int, Query(ge=0, le=16, description="Modules around it; scanners like 4.")] = 4,
@@ -46,11 +46,12 @@ class QrRoutes:
     ) -> Response:
         """The QR code of the short URL."""
         actor = await self._gate.admit(request, LINKS_READ)
-        link = await self._services.browser.get(actor.workspace_id, self._domain(code, domain), code)
+        domain_id = await self._services.locator.of_code(actor.workspace_id, require_code(code), domain)
+        link = await self._services.browser.get(actor.workspace_id, domain_id, code)
         style = QrStyle(size, margin, _colour(dark), _ground(light), error.lower())
         if style.dark == style.light:
             raise ChoiceRefused("light", "Dark and light must differ, or nobody can read the code.")
-        text = f"{self._services.settings.base_url}/{link.short_code}"
+        text = self._services.directory.short_url(domain_id, link.short_code)
         body = await self._painter.paint(_DRAW[picture], text, style)
         headers = {
             **SECURITY_HEADERS,
@@ -59,13 +60,6 @@ class QrRoutes:
             "content-disposition": f'inline; filename="{link.short_code}.{picture}"',
         }
         return Response(body, headers=headers, media_type=_MEDIA_TYPES[picture])
-
-    def _domain(self, code: str, domain: str | None) -> int:
-        require_code(code)
-        domain_id = DEFAULT_DOMAIN_ID if domain is None else self._services.hosts.known(domain)
-        if domain_id is None:
-            raise LinkUnknown(code)
-        return domain_id
 
     def router(self) -> APIRouter:
         router = APIRouter(tags=["links"])

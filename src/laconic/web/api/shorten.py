@@ -10,12 +10,12 @@ from laconic.clock import to_rfc3339
 from laconic.links.model import Created, LinkDraft
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import media_type, problem_of, read_body
-from laconic.web.api.links import json_response, require_code
+from laconic.web.api.links import DomainQuery, ShortUrl, json_response, require_code
 from laconic.web.api.once import answer_response, create_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.problems import Kind, Problem
 from laconic.wiring import Services
-from laconic.workspaces.model import DEFAULT_DOMAIN_ID, LINKS_CREATE, LINKS_READ
+from laconic.workspaces.model import LINKS_CREATE, LINKS_READ
 
 # This route speaks to the simplest of clients: whatever is wrong with the body is a 400.
 _BAD_BODY = Kind(400, "invalid_request", "Send a JSON object with a url")
@@ -51,13 +51,14 @@ class ShortenRoutes:
             )
             return answer_response(answer)
         created = await self._services.creator.create(actor.workspace_id, actor.user_id, draft, actor)
-        shown = _shortened_json(created, self._services.settings.base_url)
+        shown = _shortened_json(created, self._services.directory.short_url)
         return json_response(shown, 200 if created.existing else 201)
 
-    async def stats(self, request: Request, code: str) -> Response:
+    async def stats(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """How often a link was followed."""
         actor = await self._gate.admit(request, LINKS_READ)
-        link = await self._services.browser.get(actor.workspace_id, DEFAULT_DOMAIN_ID, require_code(code))
+        domain_id = await self._services.locator.of_code(actor.workspace_id, require_code(code), domain)
+        link = await self._services.browser.get(actor.workspace_id, domain_id, code)
         return json_response(
             {
                 "short_code": link.short_code,
@@ -78,16 +79,16 @@ class ShortenRoutes:
             openapi_extra=body_of(ShortenRequest),
         )
         router.add_api_route(
-            "/stats/{code}", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410)
+            "/stats/{code}", self.stats, methods=["GET"], responses=problems(400, 401, 404, 410, 422)
         )
         return router
 
 
-def _shortened_json(created: Created, base_url: str) -> dict[str, Any]:
+def _shortened_json(created: Created, short_url: ShortUrl) -> dict[str, Any]:
     link = created.link
     shown: dict[str, Any] = {
         "short_code": link.short_code,
-        "short_url": f"{base_url}/{link.short_code}",
+        "short_url": short_url(link.domain_id, link.short_code),
         "original_url": link.original_url,
     }
     if created.existing:

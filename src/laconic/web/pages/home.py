@@ -56,7 +56,7 @@ class HomeRoutes:
                 raise
             return await self._page(request, url=url, error=error)
         if not wants_html(request):
-            return json_response(created_json(created, self._base_url), 201)
+            return json_response(created_json(created, self._services.directory.short_url), 201)
         return await self._page(request, created=created)
 
     async def _page(
@@ -74,10 +74,10 @@ class HomeRoutes:
         response = page_response(
             "home.html",
             201 if created is not None else status,
-            _retry_after(error),
+            retry_after(error),
             token=token.field,
             url=url,
-            error=_words(error),
+            error=words_for(error),
             made=await self._made(created) if created is not None else None,
         )
         self._tokens.keep(response, token)
@@ -95,7 +95,7 @@ class HomeRoutes:
 
     async def _made(self, created: Created) -> dict[str, Any]:
         link = created.link
-        short_url = f"{self._base_url}/{link.short_code}"
+        short_url = self._services.directory.short_url(link.domain_id, link.short_code)
         return {
             "code": link.short_code,
             "short_url": short_url,
@@ -110,7 +110,7 @@ class HomeRoutes:
         return router
 
 
-def _words(error: LaconicError | None) -> str | None:
+def words_for(error: LaconicError | None) -> str | None:
     if error is None:
         return None
     if isinstance(error, TooManyRequests):
@@ -123,6 +123,6 @@ def _words(error: LaconicError | None) -> str | None:
     return str(error)
 
 
-def _retry_after(error: LaconicError | None) -> dict[str, str]:
+def retry_after(error: LaconicError | None) -> dict[str, str]:
     seconds = response_to(error).headers.get("retry-after") if error is not None else None
     return {} if seconds is None else {"retry-after": seconds}

@@ -17,7 +17,13 @@ def answer_to(request: Request, error: LaconicError) -> Response:
         return response
     kind = kind_of(error)
     body = render(
-        "refusal.html", status=kind.status, title=kind.title, detail=str(error), code=None, suggestion=None
+        "refusal.html",
+        status=kind.status,
+        title=kind.title,
+        detail=str(error),
+        code=None,
+        suggestion=None,
+        note=None,
     )
     page = Response(body, kind.status, PAGE_HEADERS, media_type=HTML)
     if "retry-after" in response.headers:

@@ -4,7 +4,7 @@ These are answered under attack, too: what can be is made once, and a code is pu
 """
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from http import HTTPStatus
 
 from markupsafe import escape
@@ -35,6 +35,11 @@ _WORDS = {
         "This link was taken down",
         "The operator of this site has removed it.",
     ),
+    "blocked": (
+        "link_blocked",
+        "This link is blocked",
+        "The operator of this site sends nobody where it leads.",
+    ),
     "method": ("method_not_allowed", "Links are followed with GET", "Only GET and HEAD are answered here."),
     "unavailable": ("unavailable", "Please try again", "The link cannot be looked up at this moment."),
 }
@@ -48,7 +53,9 @@ _PLACEHOLDER = "PUT-THE-CODE-HERE"
 def show_refusal(refusal: Refusal, wants_html: bool) -> tuple[Headers, bytes]:
     """Headers and body, by what the visitor can read."""
     if not wants_html:
-        return _JSON_HEADERS, _document(refusal.reason, refusal.status)
+        return _JSON_HEADERS, _document(refusal.reason, refusal.status, refusal.note)
+    if refusal.note is not None:
+        return _PAGE_HEADERS, _page(refusal, None)
     suggestion = suggest(refusal.code)
     if suggestion is not None:
         return _PAGE_HEADERS, _page(refusal, suggestion)
@@ -80,6 +87,7 @@ def _page(refusal: Refusal, suggestion: str | None) -> bytes:
         detail=detail,
         code=refusal.code,
         suggestion=suggestion,
+        note=refusal.note,
     )
 
 
@@ -89,8 +97,8 @@ def _halves(reason: str, status: int) -> tuple[bytes, bytes]:
     return before, after
 
 
-@cache
-def _document(reason: str, status: int) -> bytes:
+@lru_cache(1_000)
+def _document(reason: str, status: int, note: str | None) -> bytes:
     code, title, detail = _WORDS[reason]
     document = {
         "type": f"urn:laconic:problem:{code}",
@@ -99,6 +107,8 @@ def _document(reason: str, status: int) -> bytes:
         "detail": detail,
         "code": code,
     }
+    if note is not None:
+        document["reason"] = note
     return json.dumps(document).encode()
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic.links.addresses import is_local_name, is_public, literal
+from laconic.outside.addresses import is_local_name, is_public, literal
 
 # First and last address of each block, and of what lies beside it.
 NOT_PUBLIC = """

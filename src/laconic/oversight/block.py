@@ -1,0 +1,71 @@
+"""Hosts that no link may lead to.
+
+New links there are refused. Links that are there already answer 410 while the host is blocked: that is judged when a
+link is looked up, so a block holds for a billion links at once and nothing is written to any of them (decision 0038).
+"""
+
+import re
+from collections.abc import Callable
+
+from laconic import clock
+from laconic.errors import ChoiceRefused, EntryUnknown
+from laconic.links.fields import check_text
+from laconic.oversight.model import LONGEST_REASON, BlockedHost
+from laconic.oversight.store import OversightStore
+from laconic.oversight.takedown import checked_text
+from laconic.workspaces.domains.directory import Directory
+
+_LONGEST_HOST = 255
+_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+_ADDRESS = re.compile(r"\[[0-9a-f:.]+\]")
+# What makes a text more than a host: the URL parser would read past it.
+_BEYOND = re.compile(r"[/\\?#@%\x00-\x20]")
+
+
+class Blocks:
+    """`canonical` writes a host as the URL parser does."""
+
+    def __init__(
+        self,
+        store: OversightStore,
+        directory: Directory,
+        canonical: Callable[[str], str],
+        *,
+        now: Callable[[], int] = clock.now,
+    ) -> None:
+        self._store = store
+        self._directory = directory
+        self._canonical = canonical
+        self._now = now
+
+    async def page(self, after: str, limit: int) -> list[BlockedHost]:
+        check_text("cursor", after)
+        return await self._store.list_blocked(after, limit)
+
+    async def block(
+        self, host: str, blocked_by: int | None, *, includes_subdomains: bool = True, reason: str = ""
+    ) -> BlockedHost:
+        """A host that is blocked already gets the new reason and reach."""
+        blocked = BlockedHost(
+            self._host(host),
+            includes_subdomains,
+            checked_text("reason", reason, LONGEST_REASON) or None,
+            self._now(),
+        )
+        await self._store.block(blocked, blocked_by)
+        await self._directory.catch_up()
+        return blocked
+
+    async def unblock(self, host: str) -> None:
+        name = self._host(host)
+        if not await self._store.unblock(name):
+            raise EntryUnknown(f"The host {name!r} is not blocked.")
+        await self._directory.catch_up()
+
+    def _host(self, text: str) -> str:
+        """As targets are compared: ASCII, lower case. `*.example.com` is what people write for all below it."""
+        text = text.strip().removeprefix("*.")
+        host = "" if len(text) > _LONGEST_HOST or _BEYOND.search(text) else self._canonical(text)
+        if len(host) > _LONGEST_HOST or not (_NAME.fullmatch(host) or _ADDRESS.fullmatch(host)):
+            raise ChoiceRefused("host", "A host is a name such as example.com, or an address.")
+        return host
