@@ -38,6 +38,9 @@ class Target:
     """What the Location header carries: printable ASCII without space, quote and angle brackets."""
 
 
+_MOST_PUBLIC_HOSTS: Final = 10_000
+
+
 class TargetRules:
     """What this installation accepts as a target; built once from the settings."""
 
@@ -47,6 +50,8 @@ class TargetRules:
         self._own_hosts = frozenset(_canonical_host(host) for host in own_hosts)
         self._max_length = max_length
         self._allow_private = allow_private
+        # Names that lead outside, as far as a name tells: most links of an import go to few hosts.
+        self._public_hosts: set[str] = set()
 
     def check(self, text: str) -> Target:
         """The target that `text` stands for; raises TargetRefused or TargetTooLong."""
@@ -74,7 +79,7 @@ class TargetRules:
         name = host.strip(".")
         if name in self._own_hosts:
             _refuse("own_host", f"{_short(host)} is a host of this service: the link would lead back to it.")
-        if self._allow_private:
+        if self._allow_private or host in self._public_hosts:
             return
         if not name:
             _refuse("local_name", "The host is made of dots only.")
@@ -87,6 +92,9 @@ class TargetRules:
                 _refuse("local_name", f"{_short(host)} is a name inside private networks only.")
         elif not is_public(address):
             _refuse("private_address", f"{_short(host)} is a private or reserved address.")
+        if len(self._public_hosts) >= _MOST_PUBLIC_HOSTS:
+            self._public_hosts.clear()
+        self._public_hosts.add(host)
 
 
 def parse(text: str) -> tuple[str, str]:
