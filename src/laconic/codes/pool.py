@@ -17,7 +17,7 @@ from laconic.codes.cursor import Cursor
 from laconic.codes.maker import CodeMaker
 from laconic.codes.shared_pool import SharedPool
 from laconic.codes.store import CodeStore
-from laconic.errors import LeaseLost, Unavailable
+from laconic.errors import LeaseLost, SharedAway, Unavailable
 from laconic.storage.database import Statements
 
 # The plain logger: commands load this room too, and structlog would double their start.
@@ -112,7 +112,9 @@ class PoolFiller:
         await self._sweep()
         shared_size = await self._shared.size() if self._shared else None
         if shared_size is not None:
-            await self._move(state.unused, shared_size)
+            # Should Redis go away now, what was on its way is burnt; the table is filled all the same.
+            with contextlib.suppress(SharedAway):
+                await self._move(state.unused, shared_size)
         wanted = self._wanted(state.unused + (shared_size or 0))
         if wanted:
             is_low = state.unused + (shared_size or 0) < LOW_SHARE * self._min_size
