@@ -24,6 +24,8 @@ ALLOWED = {
     "workspace links/store.py drop_old_changes": "housekeeping for all tenants: removes by age, gives nothing back",
     "workspace links/store.py drop_old_keys": "housekeeping for all tenants: removes by age, gives nothing back",
     "workspace clicks/events/store.py months": "which months are kept at all; tells of no click",
+    "workspace clicks/events/store.py page_of_all": "the operator's archive: a month of all tenants goes as a whole",
+    "workspace clicks/events/store.py count_all": "the same: whether the archive has all that is dropped",
     "workspace workspaces/store.py has_users": "of the whole installation: open mode ends with the first user",
     "workspace workspaces/store.py set_default_host": "the shared default domain belongs to no tenant",
     "workspace workspaces/store.py redirect_hosts": "the data plane serves all tenants' hosts",

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from pathlib import Path
 
 import structlog
 
@@ -13,6 +14,7 @@ from laconic.errors import Unavailable
 from laconic.serve.children import Lifeline
 from laconic.settings import Settings
 from laconic.storage.engines import open_database
+from laconic.upkeep.months import Months
 from laconic.upkeep.sweeps import Sweeps
 
 log = structlog.get_logger(__name__)
@@ -34,10 +36,13 @@ async def run_ingest(settings: Settings, board: Board, lifeline: Lifeline) -> No
 
 
 async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
-    """Once a second the engine's housekeeping; once a minute what has served its time is removed."""
+    """Once a second the engine's housekeeping; once a minute what has served its time is removed; old months of
+    clicks beside that, for to archive one takes minutes."""
     lifeline.watch()
     database = await open_database(settings.effective_database_url)
     sweeps = Sweeps(database)
+    archive = Path(settings.click_archive_dir) if settings.click_archive_dir else None
+    keeping = asyncio.create_task(Months(database, settings.click_retention, archive).keep())
     try:
         lifeline.ready()
         while not lifeline.stopping.is_set():
@@ -48,5 +53,9 @@ async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
                 log.warning("upkeep could not reach the database", error=str(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(lifeline.stopping.wait(), 1)
+            if keeping.done():
+                keeping.result()
     finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
         await database.close()
