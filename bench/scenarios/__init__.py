@@ -4,17 +4,19 @@ from collections.abc import Callable
 
 from bench.report import Report
 from bench.run import Run
-from bench.scenarios import analytics, bulk, cold, create, hit, memory, quiet, start
+from bench.scenarios import analytics, bulk, cold, create, hit, ingest, journal, memory, quiet, start
 
 Scenario = Callable[[Run], Report]
 
 SCENARIOS: dict[str, Scenario] = {
     "hit": hit.measure,
+    "journal": journal.measure,
     "create": create.measure,
     "bulk": bulk.measure,
     "cold": cold.measure,
     "memory": memory.measure,
     "quiet": quiet.measure,
     "start": start.measure,
+    "ingest": ingest.measure,
     "analytics": analytics.measure,
 }
