@@ -36,7 +36,8 @@ _MAKE_AT_A_TIME = 256
 _SWEEP_ROWS = 5_000
 # Fewer than this share of the pool are not worth a trip to Redis.
 _MOVE_SHARE = 50
-_UNWANTED_SHARE = 16
+_UNWANTED_SHARE = 12
+_UNWANTED_MORE = 16
 
 LOW_SHARE = 0.5
 CRITICAL_SHARE = 0.1
@@ -128,8 +129,8 @@ class PoolFiller:
         moment = clock.monotonic()
         if missing <= 0 or (ready >= LOW_SHARE * self._min_size and moment < self._top_up_at):
             return 0
-        # About one in twenty becomes a code that nobody wants.
-        wanted = missing + missing // _UNWANTED_SHARE + 1
+        # About one in twenty becomes a code that nobody wants, now and then some more.
+        wanted = missing + missing // _UNWANTED_SHARE + _UNWANTED_MORE
         if wanted <= self._batch_size:
             self._top_up_at = moment + _TOP_UP_SECONDS
         return wanted
