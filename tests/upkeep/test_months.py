@@ -7,9 +7,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from laconic.clock import DAY
-from laconic.storage.database import Database
+from laconic.storage.database import Database, Statements
 from laconic.storage.months import begin_of, month_from_name, month_name
-from laconic.upkeep.months import Months
+from laconic.upkeep.lease import Lease
+from laconic.upkeep.months import JOB, Months
 from tests.clicks.raw_events import event, store_events
 from tests.clicks.rollups import Counted, count
 
@@ -113,3 +114,42 @@ async def test_keeps_what_it_cannot_archive(
     assert sorted(path.name for path in folder.iterdir()) == [
         f"clicks-{month_name(month)}.ndjson.gz" for month in (OCTOBER - 1, OCTOBER)
     ]
+
+
+async def test_one_process_does_it_at_a_time(
+    database: Database, clicks_database: Database, links: tuple[int, ...]
+) -> None:
+    """The others leave it alone, and have it again when it is done."""
+    await store_month(clicks_database, links[0], OCTOBER)
+    other = Lease(database, JOB)
+    assert await other.hold()
+    months = Months(database, RETENTION, None, now=lambda: DUE)
+    assert await months.run() is None
+    assert await raw_clicks(database, OCTOBER) == 2
+    await other.release()
+    assert await months.run() == [OCTOBER]
+    assert await other.hold()
+
+
+async def test_a_process_that_lost_the_job_drops_nothing(
+    database: Database, clicks_database: Database, links: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Whoever was stopped while he archived finds another at it."""
+    await store_month(clicks_database, links[0], OCTOBER)
+    thief = Lease(database, JOB)
+
+    async def rob(statements: Statements) -> None:
+        await statements.execute("UPDATE job_lease SET expires_at = $2 WHERE name = $1", JOB, 0)
+
+    class Robbed(Months):
+        async def _drop(self, month: int) -> None:
+            await database.transaction(rob)
+            assert await thief.hold()
+            self._lease._held_until = 0.0
+            await super()._drop(month)
+
+    months = Robbed(database, RETENTION, tmp_path / "archive", now=lambda: DUE)
+    with capture_logs() as lines:
+        assert await months.run() == []
+    assert "taken the job over" in lines[0]["error"]
+    assert await raw_clicks(database, OCTOBER) == 2

@@ -14,7 +14,7 @@ import filecmp
 import gzip
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO
@@ -31,8 +31,17 @@ _PAGE = 5_000
 class Archive:
     """The verb "archive"."""
 
-    def __init__(self, store: EventStore, folder: Path, *, page: int = _PAGE) -> None:
+    def __init__(
+        self,
+        store: EventStore,
+        folder: Path,
+        *,
+        page: int = _PAGE,
+        before_page: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """`before_page` says by raising that another process has the job now."""
         self._store = store
+        self._before_page = before_page
         self._folder = folder
         self._page = page
 
@@ -67,6 +76,8 @@ class Archive:
                 await asyncio.to_thread(_write, compressed, page)
                 written += len(page)
                 behind = page[-1][2].place
+                if self._before_page is not None:
+                    await self._before_page()
         return written
 
     async def _count(self, month: int) -> int:
