@@ -12,7 +12,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,6 @@ _SYSTEMS = ["Windows", "Android", "iOS", "macOS", "Linux", "Chrome OS", *(f"Syst
 _LANGUAGES = ["en", "de", "fr", "es", "pt", "ja", "zh", "it", *(f"l{n}" for n in range(40))]
 _DEVICES = ["desktop", "mobile", "tablet", "unknown"]
 _BOTS_SHARE = 0.12
-_VISITORS = 400_000
 _AGENTS = 1_000
 
 
@@ -55,6 +54,9 @@ class Shape:
     days: int
     links: int
     seed: int = 1
+    visitors: int = 400_000
+    slope: float = 1.1
+    """Zipf's exponent for links."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,9 @@ def make_days(shape: Shape, last_day: int) -> Iterator[Clicks]:
         yield Clicks(
             day=day,
             moments=_moments(chance, day, size),
-            links=_zipf(chance, shape.links, size),
+            links=_zipf(chance, shape.links, size, shape.slope),
             is_bot=is_bot,
-            visitors=_zipf(chance, _VISITORS, size, slope=0.6),
+            visitors=_zipf(chance, shape.visitors, size, slope=0.6),
             country=_zipf(chance, len(_COUNTRIES), size),
             referer=_zipf(chance, len(_HOSTS), size, slope=1.3),
             browser=_zipf(chance, len(_BROWSERS), size, slope=1.5),
@@ -138,7 +140,7 @@ async def fill(url: str, shape: Shape, *, raw: bool = True) -> float:
     database = await open_database(url, writes="clicks")
     try:
         links = await find_links(database, shape.links)
-        for clicks in make_days(Shape(shape.clicks, shape.days, len(links), shape.seed), now() // DAY):
+        for clicks in make_days(replace(shape, links=len(links)), now() // DAY):
             await load_day(database, links, clicks, raw=raw)
             await database.tidy()  # no server runs that would do it
     finally:
@@ -148,18 +150,23 @@ async def fill(url: str, shape: Shape, *, raw: bool = True) -> float:
 
 _REFERRERS = [f"https://{host}/page".encode() if host else b"" for host in _HOSTS]
 _AGENT_NAMES = [
-    f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{n}.0 Safari/537.36".encode()
+    f"Mozilla/5.0 (compatible; Googlebot/{n}.1; +http://www.google.com/bot.html)".encode()
+    if n % 8 == 0
+    else f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{n}.0 Safari/537.36".encode()
     for n in range(_AGENTS)
 ]
 
 
-def write_journal(folder: Path, links: Sequence[int], shape: Shape) -> int:
-    """Writes the clicks as a worker would, which is then dead; says how many records there are."""
+def write_journal(folder: Path, links: Sequence[int], shape: Shape, last_day: int | None = None) -> int:
+    """Writes the clicks as a worker would, which is then dead; says how many records there are.
+
+    Clicks of today may be ahead of the clock, and ingest takes them for clicks of now.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     journal = Journal(folder)
     written = 0
     known: dict[tuple[int, int], Visitor] = {}
-    for clicks in make_days(Shape(shape.clicks, shape.days, len(links), shape.seed), now() // DAY):
+    for clicks in make_days(replace(shape, links=len(links)), last_day or now() // DAY):
         columns = (clicks.moments, clicks.links, clicks.visitors, clicks.referer, clicks.language)
         records = []
         for moment, link, who, referer, language in zip(
@@ -168,7 +175,7 @@ def write_journal(folder: Path, links: Sequence[int], shape: Shape) -> int:
             visitor = known.get((who, referer))
             if visitor is None:
                 address = f"{1 + who % 200}.{who >> 8 & 255}.{who & 255}.{who % 251}".encode()
-                agent = b"Googlebot/2.1" if who % 8 == 0 else _AGENT_NAMES[who % _AGENTS]
+                agent = _AGENT_NAMES[who % _AGENTS]
                 visitor = Visitor(address, agent, _REFERRERS[referer], _LANGUAGES[language].encode())
                 known[who, referer] = visitor
             records.append(journal.record(moment, links[link], visitor))

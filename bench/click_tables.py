@@ -66,10 +66,7 @@ async def _load_totals(database: Database, ids: list[int], workspace_id: int, cl
         for link, count, bot in zip(found.tolist(), counts, bots, strict=True)
     ]
 
-    async def work(statements: Any) -> None:
-        await statements.merge("link_total", _TOTAL, sorted(rows))
-
-    await database.transaction(work)
+    await database.merge("link_total", _TOTAL, list(zip(*sorted(rows), strict=True)))
 
 
 async def _load_quarters(database: Database, ids: list[int], workspace_id: int, clicks: "Clicks") -> None:
@@ -161,11 +158,8 @@ async def _load_events(database: Database, ids: list[int], workspace_id: int, cl
             "city": [None] * count,
             **{name: some[name] for name in ("country", "device_type", "browser", "os", "language")},
         }
-        rows = list(zip(*(columns[name] for name in _EVENTS), strict=True))
-
-        async def work(statements: Any, rows: Any = rows, start: int = start) -> None:
-            sequences = range(start + 1, start + 1 + len(rows))
-            month = month_of(rows[0][_EVENTS.index("clicked_at")])
-            await statements.append_events(month, journal_id, sequences, _EVENTS, rows)
-
-        await database.transaction(work)
+        sequences = range(start + 1, start + 1 + count)
+        month = month_of(moments[start])
+        await database.append_events(
+            month, journal_id, sequences, _EVENTS, [columns[name] for name in _EVENTS]
+        )

@@ -15,6 +15,7 @@ class Options:
     rounds: int
     links: int
     clicks: int
+    journaled: int
     engine: Literal["sqlite", "postgres"]
     is_pinned: bool
     folder: Path | None
@@ -51,6 +52,12 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         default=20_000_000,
         help="that reports are made of (default 20,000,000)",
     )
+    parser.add_argument(
+        "--journaled",
+        type=_between(1_000, 1_000_000_000),
+        default=1_000_000,
+        help="clicks that ingest is given (default 1,000,000)",
+    )
     parser.add_argument("--engine", choices=["sqlite", "postgres"], default="sqlite")
     parser.add_argument("--pin", action="store_true", help="servers on the first core, load on the others")
     parser.add_argument(
@@ -69,6 +76,7 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         rounds=asked.rounds,
         links=asked.links,
         clicks=asked.clicks,
+        journaled=asked.journaled,
         engine=asked.engine,
         is_pinned=asked.pin,
         folder=asked.folder,

@@ -12,6 +12,8 @@ from bench.scenarios import (
     cold,
     create,
     hit,
+    ingest,
+    journal,
     memory,
     quiet,
     reap,
@@ -23,6 +25,7 @@ Scenario = Callable[[Run], Report]
 
 SCENARIOS: dict[str, Scenario] = {
     "hit": hit.measure,
+    "journal": journal.measure,
     "create": create.measure,
     "bulk": bulk.measure,
     "codes": codes.measure,
@@ -30,6 +33,7 @@ SCENARIOS: dict[str, Scenario] = {
     "memory": memory.measure,
     "quiet": quiet.measure,
     "start": start.measure,
+    "ingest": ingest.measure,
     "agents": agents.measure,
     "analytics": analytics.measure,
     "unknown": unknown.measure,

@@ -14,7 +14,7 @@ from bench.wrk import CONNECTIONS
 
 _LINKS = 10_000
 # What Chromium sends when a link in a page is followed.
-_BROWSER = """\
+BROWSER = """\
 Connection: keep-alive
 sec-ch-ua: "Chromium";v="130", "Not?A_Brand";v="99"
 sec-ch-ua-mobile: ?0
@@ -57,7 +57,7 @@ def measure(run: Run) -> Report:
         start_nginx(find_tool("nginx"), run.folder / "nginx", run.options.server_cores) as nginx,
     ):
         ours = _Ours(server, run.make_links(server, _LINKS).codes)
-        for title, headers in (("bare headers", ""), ("browser's headers", _BROWSER)):
+        for title, headers in (("bare headers", ""), ("browser's headers", BROWSER)):
             _measure_headers(run, report, ours, nginx, title, headers)
     _check_clicks(report, store, ours.answered, turns=2 * (run.options.rounds + 1))
     return report

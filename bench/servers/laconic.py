@@ -19,6 +19,7 @@ _READY_SECONDS = 1.0
 _LACONIC = python("laconic")
 # -P: this file must not be found as the package that the program imports.
 _HASHING = [sys.executable, "-P", str(Path(__file__).parent / "hashing.py")]
+_FORGETTING = [sys.executable, "-P", str(Path(__file__).parent / "forgetting.py")]
 
 
 def serve_command(port: int, store: Store, program: Sequence[str] = _LACONIC) -> list[str]:
@@ -84,3 +85,9 @@ class HashingLaconic(Laconic):
         """How many were made the last time. The worker says so once its loop gets to it."""
         time.sleep(_READY_SECONDS)
         return int(re.findall(r"^HASHED (\d+)$", self.log.read_text(), re.MULTILINE)[-1])
+
+
+class ForgettingLaconic(Laconic):
+    """The same program, whose worker keeps no journal: see `forgetting.py`."""
+
+    program = _FORGETTING

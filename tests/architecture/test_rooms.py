@@ -33,6 +33,8 @@ ALLOWED = {
     "workspace links/store.py count_gone": "housekeeping for all tenants: a number for the operator",
     "workspace workspaces/store.py drop_expired_keys": "housekeeping for all tenants: by expiry",
     "workspace workspaces/store.py count_expired_keys": "housekeeping for all tenants: a number for the operator",
+    "workspace clicks/events/store.py page_of_all": "the operator's archive: a month of all tenants goes as a whole",
+    "workspace clicks/events/store.py count_all": "the same: whether the archive has all that is dropped",
     "workspace workspaces/store.py has_users": "of the whole installation: open mode ends with the first user",
     "workspace workspaces/domains/store.py follow_base_host": "the shared domain belongs to no tenant",
     "workspace workspaces/domains/store.py revision": "one number for all; reads no tenant's row",

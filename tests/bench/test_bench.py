@@ -13,15 +13,17 @@ from bench.options import Options, parse
 from bench.report import Figure, Report, at_least, at_most, ratios, write_json
 from bench.run import Run, open_run
 from bench.scenarios import SCENARIOS
-from bench.servers.laconic import HashingLaconic
+from bench.servers.laconic import ForgettingLaconic, HashingLaconic
 from bench.servers.references import start_bare_fastapi
 from bench.wrk import Load
 
 LINKS = 2_500
+CLICKS = 3_000
 
 
 def options(folder: Path) -> Options:
-    return parse(["start", "--rounds", "1", "--links", str(LINKS), "--folder", str(folder)], list(SCENARIOS))
+    few = ["--rounds", "1", "--links", str(LINKS), "--journaled", str(CLICKS)]
+    return parse(["start", *few, "--folder", str(folder)], list(SCENARIOS))
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +66,23 @@ def test_clicks_are_counted_and_processes_told_apart(run: Run) -> None:
         assert 0 < used.answering < used.all
     assert not [pid for pid in processes if Path("/proc", str(pid)).exists()]
     assert store.clicks() == 150
+
+
+def test_ingest_applies_every_click_of_the_journal(run: Run) -> None:
+    """And the cost of a start is taken off what that took."""
+    figures = {figure.name: figure.median for figure in SCENARIOS["ingest"](run).figures}
+    assert figures["clicks journaled and not counted"] == 0
+    assert figures["CPU of a start without clicks, taken off"] > 0
+    assert figures["clicks per CPU-second, all processes"] != 0
+
+
+def test_a_server_without_a_journal_answers_and_counts_nothing(run: Run) -> None:
+    """What `journal` compares with does the same work but for the recording."""
+    store = run.engine.new_store()
+    with ForgettingLaconic(store, run.file("laconic.log"), cores=frozenset()) as server:
+        codes = run.make_links(server, 20).codes
+        assert requests.visit_each(server.port, codes) == {302: 20}
+    assert store.clicks() == 0
 
 
 def test_the_worker_hashes_when_told(run: Run) -> None:

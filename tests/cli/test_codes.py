@@ -1,7 +1,10 @@
 """codes stats, fill, verify, jump."""
 
+import asyncio
+
 import pytest
 
+from laconic.storage.engines import open_database
 from tests.cli.conftest import Laconic
 
 
@@ -49,3 +52,19 @@ def test_verify_finds_what_is_wrong(laconic: Laconic, monkeypatch: pytest.Monkey
     found = laconic("codes", "verify")
     assert found.status == 1
     assert "another length or first character" in found.out
+
+
+def test_verify_finds_a_wrong_count_and_a_cursor_that_went_back(laconic: Laconic, migrated_url: str) -> None:
+    """What a restore that nobody noticed would look like, and a row that somebody removed by hand."""
+    laconic("codes", "fill")
+
+    async def break_it() -> None:
+        database = await open_database(migrated_url)
+        await database.execute("UPDATE kgs_range SET next = 5, taken = taken + 1")
+        await database.close()
+
+    asyncio.run(break_it())
+    found = laconic("codes", "verify")
+    assert found.status == 1
+    assert "was the database put back?" in found.out
+    assert "unused codes are counted" in found.out

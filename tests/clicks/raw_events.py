@@ -42,7 +42,7 @@ async def store_events(database: Database, events: Sequence[dict[str, Any]]) -> 
     """Writes them as one journal's batch for each month. `database` was opened with writes="clicks"."""
     ordered = sorted(events, key=lambda one: month_of(one["clicked_at"]))
     for month, some in groupby(ordered, key=lambda one: month_of(one["clicked_at"])):
-        rows = [tuple(one[column] for column in COLUMNS) for one in some]
-        await database.append_events(
-            month, f"journal{next(_numbers)}", range(1, len(rows) + 1), COLUMNS, list(zip(*rows, strict=True))
-        )
+        rows = list(some)
+        columns = [[one[name] for one in rows] for name in COLUMNS]
+        sequences = range(1, len(rows) + 1)
+        await database.append_events(month, f"journal{next(_numbers)}", sequences, COLUMNS, columns)

@@ -241,3 +241,34 @@ def test_visitors_with_empty_headers_are_clicks_too(folder: Path) -> None:
     journal.write([journal.record(MOMENT, 5, Visitor(b"", b"", b"", b""))])
     assert [click.link_id for click in clicks_of(folder)] == [5]
     journal.close()
+
+
+def test_an_old_segment_with_clicks_is_left(folder: Path) -> None:
+    """Whole addresses do not lie there until it is full: it can be deleted once applied. An empty one stays."""
+    clock = _Clock()
+    journal = Journal(folder, segment_bytes=1 << 16, monotonic=clock)
+    clock.seconds += 3_600
+    journal.leave_old_segment()
+    assert len(segments(folder)) == 1
+    click_on(journal, 1, count=2)
+    journal.leave_old_segment()
+    click_on(journal, 2)
+    clock.seconds += 60
+    journal.leave_old_segment()
+    assert len(segments(folder)) == 2
+    assert [click.link_id for click in clicks_of(folder)] == [1, 1, 2]
+    journal.close()
+
+
+def test_a_full_disk_keeps_the_old_segment(folder: Path) -> None:
+    """It is tried again later; clicks that fit go on into it."""
+    clock = _Clock()
+    journal = Journal(folder, segment_bytes=1 << 16, monotonic=clock)
+    click_on(journal, 1)
+    clock.seconds += 3_600
+    with largest_file(1 << 12):
+        journal.leave_old_segment()
+    click_on(journal, 2)
+    assert len(segments(folder)) == 1
+    assert journal.missed == 0
+    journal.close()

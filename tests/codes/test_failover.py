@@ -32,7 +32,7 @@ async def creator_of(works: Works) -> AsyncIterator[LinkCreator]:
         allocator,
         TargetRules(own_hosts={"localhost"}),
         CustomCodeRules("^[a-zA-Z0-9]{4,8}$"),
-        domain_id=1,
+        default_domain=lambda _: 1,
     )
     yield creator
     await creator.close()

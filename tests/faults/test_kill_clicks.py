@@ -91,11 +91,12 @@ async def views(database: Database) -> dict[str, Counter[str]]:
 
 
 async def workspace_views(database: Database) -> dict[str, int]:
-    found = {}
+    by_day = "SELECT dimension, sum(clicks) FROM workspace_daily GROUP BY dimension"
+    found = {row[0]: int(row[1]) for row in await database.fetch_all(by_day)}
+    assert found.keys() == set(DIMENSIONS)
     for name, sql in (
         ("total", "SELECT clicks FROM workspace_total"),
         ("quarters", "SELECT sum(clicks) FROM workspace_quarter"),
-        ("daily", "SELECT sum(clicks) FROM workspace_daily WHERE dimension = 'country'"),
     ):
         row = await database.fetch_one(sql)
         assert row is not None

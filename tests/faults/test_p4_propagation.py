@@ -78,6 +78,7 @@ def change_again_and_again(nodes: list[LaconicServer], changes: int) -> Run:
         ):
             for number in range(1, changes + 1):
                 old, since = target, (len(nearby.told), len(far.told))
+                begun_at = time.monotonic()
                 is_delete = number % 10 == 0
                 path = paths[0]
                 if is_delete:
@@ -99,7 +100,12 @@ def change_again_and_again(nodes: list[LaconicServer], changes: int) -> Run:
                 for visitors, start, late in ((nearby, since[0], run.here), (far, since[1], run.there)):
                     seen = [told for told in visitors.told[start:] if told.path == path]
                     late.append(_last_old(seen, old, answered_at))
-                    run.wrong += [told for told in seen if told.location not in (old, wanted)]
+                    # What was asked for before this change belongs to the one before it.
+                    run.wrong += [
+                        told
+                        for told in seen
+                        if told.sent_at > begun_at and told.location not in (old, wanted)
+                    ]
                 if is_delete:
                     code, target = _make(client), "https://example.com/0"
                     paths[0] = f"/{code}"

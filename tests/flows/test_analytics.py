@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import io
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from laconic.clock import from_datetime
 from laconic.storage.engines import open_database
 from tests.clicks.rollups import Counted, count
-from tests.flows.server import LaconicServer
+from tests.flows.server import LaconicServer, eventually
 from tests.flows.talk import URLS, fields_of, make, problem
 
 Count = Callable[..., None]
@@ -202,3 +203,41 @@ def test_no_report_of_what_is_not_there(api: httpx.Client) -> None:
     code = make(api)["short_code"]
     api.delete(f"{URLS}/{code}")
     problem(api.get(f"{URLS}/{code}/analytics"), 410, "link_deleted")
+
+
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+def test_every_view_counts_the_same_clicks(api: httpx.Client) -> None:
+    """Redirects that were really answered: in stats, reports, lists, raw clicks and the file, people and bots apart."""
+    code = make(api)["short_code"]
+    for number in range(30):
+        agent = "Googlebot/2.1 (+http://www.google.com/bot.html)" if number % 3 == 0 else BROWSER
+        headers = {"user-agent": agent, "referer": "https://news.example/a", "accept-language": "de-DE"}
+        assert api.get(f"/{code}", headers=headers).status_code == 302
+    one = f"{URLS}/{code}"
+    eventually(lambda: api.get(f"{one}/stats").json()["clicks"] >= 30, "the clicks were not counted")
+    assert api.get(f"{one}/stats").json()["clicks"] == api.get(f"/stats/{code}").json()["click_count"] == 30
+    shown = report(api, f"{one}/analytics", tz="Asia/Kathmandu", **{"from": _yesterday()})
+    assert shown["totals"] == {"clicks": 30, "human_clicks": 20, "bot_clicks": 10, "unique_visitors": 1}
+    assert sum(bucket["clicks"] for bucket in shown["series"]) == 30
+    for name in ("country", "device_type", "browser", "os", "referer", "language"):
+        group = shown["groups"][name]
+        assert sum(value["clicks"] for value in group["values"]) + group["other"]["clicks"] == 30, name
+        assert sum(value["bot_clicks"] for value in group["values"]) + group["other"]["bot_clicks"] == 10
+    assert {value["value"]: value["clicks"] for value in shown["groups"]["referer"]["values"]} == {
+        "news.example": 30
+    }
+    items = api.get(f"{one}/clicks", params={"limit": 100}).json()["items"]
+    assert len(items) == 30
+    assert len({item["visitor"] for item in items if item["device_type"] != "bot"}) == 1
+    lines = api.get(f"{one}/clicks/export", params={"format": "ndjson"}).text.splitlines()
+    assert [json.loads(line) for line in lines] == items[::-1]
+    top = report(api, "/api/v1/analytics", limit=100, **{"from": _yesterday()})["top_links"]
+    assert [(link["clicks"], link["bot_clicks"]) for link in top if link["short_code"] == code] == [(30, 10)]
+    assert isinstance(shown["about"]["ingest_lag_seconds"], float)
+
+
+def _yesterday() -> str:
+    """So that a day which ends during the test is no matter."""
+    return (datetime.now(UTC) - timedelta(days=1)).date().isoformat()

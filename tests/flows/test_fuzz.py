@@ -149,6 +149,7 @@ def test_p10_any_path_and_query_are_no_failure(api: httpx.Client, path: str, key
 
 PARAMETERS = ["search", "state", "created_from", "created_to", "sort", "cursor", "limit", "domain"]
 PARAMETERS += ["format", "size", "margin", "dark", "light", "error"]
+PARAMETERS += ["from", "to", "interval", "tz", "group_by", "traffic", "compare", "visitor"]
 
 
 @fuzz
@@ -159,7 +160,16 @@ def test_p10_any_parameter_is_no_failure(api: httpx.Client, query: dict[str, str
     check(api.get(f"{URLS}?{encoded}"))
     code = make_code(api)
     check(api.get(f"{URLS}/{code}?{encoded}"))
-    check(api.get(f"{URLS}/{code}/qr?{encoded}"))
+    for place in (
+        f"{URLS}/{code}/qr",
+        f"{URLS}/{code}/analytics",
+        f"{URLS}/{code}/clicks",
+        "/api/v1/analytics",
+    ):
+        check(api.get(f"{place}?{encoded}"))
+    check(api.get(f"{URLS}/{code}/clicks/export?{encoded}"))
+    check(api.get(f"/api/v1/clicks/live?code=nothere&{encoded}"))
+    check(api.delete(f"/api/v1/clicks?{encoded}"))
 
 
 NAMES = [

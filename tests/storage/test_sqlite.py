@@ -15,6 +15,7 @@ from laconic.errors import CannotStart, Conflict, DatabaseTooNew, DataFolderInUs
 from laconic.storage import folder as data_folder
 from laconic.storage.database import Statements
 from laconic.storage.folder import claim_folder
+from laconic.storage.months import begin_of, month_from_name
 from laconic.storage.sqlite import SqliteDatabase, migrate_sqlite, open_sqlite, sqlite_schema_version
 
 # Migrates a folder, and kills itself before the statement whose number it was given.
@@ -229,3 +230,52 @@ def test_a_network_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(data_folder, "_disk_kind", lambda folder: "nfs4")
     with pytest.raises(DataFolderInUse, match="network disk"):
         claim_folder(tmp_path)
+
+
+_EVENT_COLUMNS = ("id", "short_link_id", "workspace_id", "clicked_at")
+_MONTH = month_from_name("2025-10")
+
+
+async def _append_event(folder: Path, number: int) -> list[int]:
+    """Adds a click to the month and gives the ids of all that it has."""
+    clicks = await open_sqlite(folder, writes="clicks")
+    try:
+        row = [[number], [7], [1], [begin_of(_MONTH)]]
+        await clicks.append_events(_MONTH, "journal", [number], _EVENT_COLUMNS, row)
+        rows = await clicks.fetch_events(_MONTH, "SELECT id FROM click_event")
+        return [found[0] for found in rows]
+    finally:
+        await clicks.close()
+
+
+def _drop_half(folder: Path, log: bytes) -> None:
+    """What a drop leaves that was killed after its first step."""
+    (folder / "clicks-2025-10.db").unlink()
+    (folder / "clicks-2025-10.db-wal").write_bytes(log)
+
+
+async def test_a_log_left_by_a_dropped_month_does_not_get_into_a_new_one(tmp_path: Path) -> None:
+    """SQLite would take it for the new file's own and write the old pages over the new ones."""
+    await migrate_sqlite(tmp_path)
+    clicks = await open_sqlite(tmp_path, writes="clicks")
+    for number in (1, 2):
+        row = [[number], [7], [1], [begin_of(_MONTH)]]
+        await clicks.append_events(_MONTH, "journal", [number], _EVENT_COLUMNS, row)
+    log = (tmp_path / "clicks-2025-10.db-wal").read_bytes()
+    assert log
+    await clicks.close()
+    _drop_half(tmp_path, log)
+    assert await _append_event(tmp_path, 3) == [3]
+
+
+async def test_looking_into_a_month_makes_no_file(tmp_path: Path) -> None:
+    """Not even an empty one, which would have no tables."""
+    await migrate_sqlite(tmp_path)
+    database = await open_sqlite(tmp_path)
+    try:
+        assert await database.fetch_events(_MONTH, "SELECT id FROM click_event") == []
+        assert await database.change_events(_MONTH, "DELETE FROM click_event") == 0
+        await database.drop_events(_MONTH)
+        assert await database.event_months() == []
+    finally:
+        await database.close()

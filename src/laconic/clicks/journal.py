@@ -9,6 +9,7 @@ a power cut can take. When the disk refuses, redirects go on and the clicks miss
     <folder>/*.new                    one of the two being made; ingest does not look at it
 """
 
+import contextlib
 import fcntl
 import os
 import secrets
@@ -25,6 +26,9 @@ SEGMENT_BYTES = 16 * 1024 * 1024
 
 # After a segment could not be made the disk is left alone for this long; the answers do not wait for it.
 _PAUSE_AFTER_FAILURE = 1.0
+# Segments hold whole addresses and are deleted once they are left and applied: where few people come, none shall
+# lie there for days until it is full.
+_LEAVE_AFTER_SECONDS = 600.0
 
 
 def segment_path(folder: Path, journal_id: str, number: int) -> Path:
@@ -86,6 +90,7 @@ class Journal:
         self._sequence = 0
         self._number = -1
         self._retry_at = 0.0
+        self._opened_at = 0.0
         self._synced_to = (0, 0)
         self._lock = self._fd = -1
         self._offset = 0
@@ -151,6 +156,14 @@ class Journal:
         if self._fd >= 0:
             self._left.append(self._fd)
         self._fd, self._number, self._offset = fd, number, len(head)
+        self._opened_at = self._monotonic()
+
+    def leave_old_segment(self) -> None:
+        """Now and then, off the hot path. One without clicks may grow as old as it likes."""
+        age = self._monotonic() - self._opened_at
+        if self._fd >= 0 and self._offset > SEGMENT_HEAD.size and age > _LEAVE_AFTER_SECONDS:
+            with contextlib.suppress(OSError):
+                self._open_next(0)
 
     def sync_job(self) -> Callable[[], None] | None:
         """Something to run off the loop that puts what was written on the disk itself; None when nothing is new."""

@@ -10,17 +10,16 @@ _VALUES = {character: value for value, character in enumerate(ALPHABET)}
 
 def encode(number: int, length: int) -> str:
     """The code of `length` characters that stands for `number`; two characters a step."""
-    parts = []
+    code = ""
     for _ in range(length // 2):
         number, pair = divmod(number, _PAIR_BASE)
-        parts.append(_PAIRS[pair])
+        code = _PAIRS[pair] + code
     if length % 2:
-        number, last = divmod(number, BASE)
-        parts.append(ALPHABET[last])
+        number, first = divmod(number, BASE)
+        code = ALPHABET[first] + code
     if number:
         raise ValueError("the number does not fit into a code of this length")
-    parts.reverse()
-    return "".join(parts)
+    return code
 
 
 def decode(code: str) -> int:

@@ -17,7 +17,7 @@ from laconic.codes.cursor import Cursor
 from laconic.codes.maker import CodeMaker
 from laconic.codes.shared_pool import SharedPool
 from laconic.codes.store import CodeStore
-from laconic.errors import LeaseLost, Unavailable
+from laconic.errors import LeaseLost, SharedAway, Unavailable
 from laconic.storage.database import Statements
 
 # The plain logger: commands load this room too, and structlog would double their start.
@@ -36,7 +36,8 @@ _MAKE_AT_A_TIME = 256
 _SWEEP_ROWS = 5_000
 # Fewer than this share of the pool are not worth a trip to Redis.
 _MOVE_SHARE = 50
-_UNWANTED_SHARE = 16
+_UNWANTED_SHARE = 12
+_UNWANTED_MORE = 16
 
 LOW_SHARE = 0.5
 CRITICAL_SHARE = 0.1
@@ -112,7 +113,9 @@ class PoolFiller:
         await self._sweep()
         shared_size = await self._shared.size() if self._shared else None
         if shared_size is not None:
-            await self._move(state.unused, shared_size)
+            # Should Redis go away now, what was on its way is burnt; the table is filled all the same.
+            with contextlib.suppress(SharedAway):
+                await self._move(state.unused, shared_size)
         wanted = self._wanted(state.unused + (shared_size or 0))
         if wanted:
             is_low = state.unused + (shared_size or 0) < LOW_SHARE * self._min_size
@@ -126,8 +129,8 @@ class PoolFiller:
         moment = clock.monotonic()
         if missing <= 0 or (ready >= LOW_SHARE * self._min_size and moment < self._top_up_at):
             return 0
-        # About one in twenty becomes a code that nobody wants.
-        wanted = missing + missing // _UNWANTED_SHARE + 1
+        # About one in twenty becomes a code that nobody wants, now and then some more.
+        wanted = missing + missing // _UNWANTED_SHARE + _UNWANTED_MORE
         if wanted <= self._batch_size:
             self._top_up_at = moment + _TOP_UP_SECONDS
         return wanted

@@ -294,6 +294,16 @@ class CodeStore:
         )
         return [row[0] for row in rows]
 
+    async def unused_counts(self, region: str, code_length: int) -> tuple[int, int]:
+        """Unused codes as the cursor's row counts them, and as there are, at the same moment."""
+        row = await self._database.fetch_one(
+            "SELECT pooled - taken, (SELECT count(*) FROM kgs_keys WHERE kgs_keys.region = $1 AND status = 'unused')"
+            " FROM kgs_range WHERE region = $1 AND code_length = $2 AND pool_lineage = database_lineage()",
+            region,
+            code_length,
+        )
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
     async def unused_in_use(self, region: str) -> int:
         """Unused codes that a link has: only a custom code can have come first."""
         row = await self._database.fetch_one(

@@ -22,18 +22,31 @@ _ROOTS = """
 _AS_LETTERS = str.maketrans("013457$", "oieasts")
 _UNWANTED = re.compile("|".join(sorted(_ROOTS)))
 
-# Two of a kind in one code, and whoever types it from paper cannot tell which is which; one alone is found by trying
-# the other.
-_LOOK_ALIKES = re.compile(
-    "|".join(f"(?=.*{first})(?=.*{second})" for first, second in ("0O", "1l", "1I", "Il"))
-)
+# Asked first, because nearly no code has one of these and the pattern takes four times as long to say so.
+_BEGINNINGS = frozenset(root[:3] for root in _ROOTS)
 
 
 def is_wanted(code: str) -> bool:
     """May this generated code be given out?"""
-    if _LOOK_ALIKES.match(code):
-        return False
     plain = code.lower()
     return not (
-        is_reserved(code) or _UNWANTED.search(plain) or _UNWANTED.search(plain.translate(_AS_LETTERS))
+        _has_look_alikes(code)
+        or is_reserved(code)
+        or _has_root(plain)
+        or _has_root(plain.translate(_AS_LETTERS))
     )
+
+
+def _has_look_alikes(code: str) -> bool:
+    """Two of a kind in one code, and whoever types it from paper cannot tell which is which; one alone is found by
+    trying the other."""
+    if "0" in code and "O" in code:
+        return True
+    return ("1" in code) + ("l" in code) + ("I" in code) > 1
+
+
+def _has_root(plain: str) -> bool:
+    for place in range(len(plain) - 2):
+        if plain[place : place + 3] in _BEGINNINGS:
+            return _UNWANTED.search(plain) is not None
+    return False

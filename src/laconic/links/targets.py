@@ -39,6 +39,9 @@ class Target:
     """What the Location header carries: printable ASCII without space, quote and angle brackets."""
 
 
+_MOST_PUBLIC_HOSTS: Final = 10_000
+
+
 class HostBook(Protocol):
     """What is known of hosts while the server runs. Names are in lower case and without outer dots."""
 
@@ -62,6 +65,8 @@ class TargetRules:
         self._book = book
         self._max_length = max_length
         self._allow_private = allow_private
+        # Names that lead outside, as far as a name tells: most links of an import go to few hosts.
+        self._public_hosts: set[str] = set()
 
     def check(self, text: str) -> Target:
         """The target that `text` stands for; raises TargetRefused or TargetTooLong."""
@@ -91,7 +96,7 @@ class TargetRules:
             _refuse("own_host", f"{_short(host)} is a host of this service: the link would lead back to it.")
         if self._book is not None and self._book.is_blocked(name):
             _refuse("blocked_host", f"The operator of this service has blocked {_short(host)}.")
-        if self._allow_private:
+        if self._allow_private or host in self._public_hosts:
             return
         if not name:
             _refuse("local_name", "The host is made of dots only.")
@@ -104,6 +109,9 @@ class TargetRules:
                 _refuse("local_name", f"{_short(host)} is a name inside private networks only.")
         elif not is_public(address):
             _refuse("private_address", f"{_short(host)} is a private or reserved address.")
+        if len(self._public_hosts) >= _MOST_PUBLIC_HOSTS:
+            self._public_hosts.clear()
+        self._public_hosts.add(host)
 
 
 def parse(text: str) -> tuple[str, str]:

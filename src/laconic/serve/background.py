@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from pathlib import Path
 
 import structlog
 
@@ -15,6 +16,7 @@ from laconic.settings import Settings
 from laconic.storage.database import Database
 from laconic.storage.engines import open_database, open_shared_store
 from laconic.upkeep.lease import Lease
+from laconic.upkeep.months import Months
 from laconic.wiring import open_code_works, open_filler, open_reaper, open_sweeps
 
 log = structlog.get_logger(__name__)
@@ -36,33 +38,36 @@ async def run_ingest(settings: Settings, board: Board, lifeline: Lifeline) -> No
 
 
 async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
-    """Once a second the engine's housekeeping; once a minute what has served its time is removed; the reaper; codes
-    are kept ready all the time."""
+    """Once a second the engine's housekeeping; once a minute what has served its time is removed. What may take minutes
+    goes on beside it: the reaper, old months of clicks, codes that are kept ready."""
     lifeline.watch()
     database = await open_database(settings.owner_database_url)
     sweeps = open_sweeps(settings, database)
-    # A run may take minutes: the housekeeping goes on beside it.
-    reaping = asyncio.create_task(_reap(settings, database))
+    archive = Path(settings.click_archive_dir) if settings.click_archive_dir else None
+    beside = [
+        asyncio.create_task(_reap(settings, database)),
+        asyncio.create_task(Months(database, settings.click_retention, archive).keep()),
+    ]
+    filling = asyncio.create_task(_fill_pool(settings, database, lifeline.stopping))
     try:
         lifeline.ready()
-        filling = asyncio.create_task(_fill_pool(settings, database, lifeline.stopping))
         while not lifeline.stopping.is_set():
-            if reaping.done():
-                # It ends by itself only when it is switched off; a mistake in it must not pass unseen.
-                reaping.result()
             try:
                 await database.tidy()
                 await sweeps.run_when_due()
-                if filling.done():
-                    filling.result()  # if it has failed for good, so does this process, to be started anew
+                for task in (*beside, filling):
+                    if task.done():
+                        # One that is switched off ends by itself; a mistake in one must not pass unseen.
+                        task.result()
             except Unavailable as error:
                 log.warning("upkeep could not reach the database", error=str(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(lifeline.stopping.wait(), 1)
         await filling
     finally:
-        reaping.cancel()
-        await asyncio.gather(reaping, return_exceptions=True)
+        for task in (*beside, filling):
+            task.cancel()
+        await asyncio.gather(*beside, filling, return_exceptions=True)
         await database.close()
 
 

@@ -136,6 +136,7 @@ async def _sync(journal: Journal, board: WorkerBoard) -> None:
     while True:
         await asyncio.sleep(_SYNC_SECONDS)
         board.tell_missed(journal.missed)
+        journal.leave_old_segment()
         job = journal.sync_job()
         if job is not None:
             try:

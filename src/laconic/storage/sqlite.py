@@ -112,6 +112,8 @@ class SqliteDatabase:
     def __init__(self, folder: Path, writes: Writes) -> None:
         other: Writes = "clicks" if writes == "links" else "links"
         self._folder = folder
+        # A month's file must not go away while it is checkpointed: opening it would make an empty one.
+        self._files_in_use = threading.Lock()
         self._main = folder / _FILES[writes][0]
         self._other = folder / _FILES[other][0]
         self._hot = connect(self._main, attach=self._other, read_only=True)
@@ -207,7 +209,11 @@ class SqliteDatabase:
         return await self._in_reader(change_events, self._folder, month, sql, args)
 
     async def drop_events(self, month: int) -> None:
-        drop_events(self._folder, month)
+        await self._in_reader(self._drop_events, month)
+
+    def _drop_events(self, month: int) -> None:
+        with self._files_in_use:
+            drop_events(self._folder, month)
 
     async def _in_reader(self, read: Callable[..., T], *args: Any) -> T:
         if self._closed:
@@ -236,6 +242,10 @@ class SqliteDatabase:
         await asyncio.get_running_loop().run_in_executor(self._readers, self._checkpoint)
 
     def _checkpoint(self) -> None:
+        with self._files_in_use:
+            self._checkpoint_files()
+
+    def _checkpoint_files(self) -> None:
         is_due = monotonic() >= self._optimize_at
         if is_due:
             self._optimize_at = monotonic() + _OPTIMIZE_SECONDS

@@ -139,10 +139,25 @@ def _wait_for_lock() -> Callable[[int], bool]:
     return handler
 
 
+def connect_existing(path: Path, *, read_only: bool) -> apsw.Connection | None:
+    """None when there is no such file, also when it goes away at this moment: opening never makes one."""
+    try:
+        return connect(path, read_only=read_only, flags=apsw.SQLITE_OPEN_READWRITE)
+    except apsw.CantOpenError:
+        if path.exists():
+            raise
+        return None
+
+
 def connect(
-    path: Path, *, attach: Path | None = None, read_only: bool, cache_kib: int = _CACHE_KIB
+    path: Path,
+    *,
+    attach: Path | None = None,
+    read_only: bool,
+    cache_kib: int = _CACHE_KIB,
+    flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE,
 ) -> apsw.Connection:
-    connection = apsw.Connection(str(path))
+    connection = apsw.Connection(str(path), flags=flags)
     connection.set_busy_handler(_wait_for_lock())
     # By the names they have in the other engine: the machine's clock is this engine's, and a file has no history.
     connection.create_scalar_function("clock_timestamp", lambda *_: now(), 0)

@@ -13,7 +13,13 @@ from typing import Any
 
 from laconic.clock import now
 from laconic.storage.months import month_from_name, month_name
-from laconic.storage.sqlite_connect import ConnectionStatements, connect, rows_of, translated
+from laconic.storage.sqlite_connect import (
+    ConnectionStatements,
+    connect,
+    connect_existing,
+    rows_of,
+    translated,
+)
 from laconic.storage.sqlite_migrate import migrate_file
 from laconic.storage.sqlite_text import numbered
 
@@ -42,23 +48,24 @@ def months_in(folder: Path) -> list[int]:
 
 @contextlib.contextmanager
 def _opened(path: Path, *, read_only: bool) -> Iterator[Any]:
-    with contextlib.closing(connect(path, read_only=read_only)) as connection:
+    """None when the month has no file."""
+    connection = connect_existing(path, read_only=read_only)
+    try:
         yield connection
+    finally:
+        if connection is not None:
+            connection.close()
 
 
 def read_events(folder: Path, month: int, sql: str, args: Sequence[Any]) -> list[Any]:
-    path = event_file(folder, month)
-    if not path.exists():
-        return []
-    with translated(), _opened(path, read_only=True) as connection:
-        return rows_of(connection, numbered(sql), args)
+    with translated(), _opened(event_file(folder, month), read_only=True) as connection:
+        return rows_of(connection, numbered(sql), args) if connection is not None else []
 
 
 def change_events(folder: Path, month: int, sql: str, args: Sequence[Any]) -> int:
-    path = event_file(folder, month)
-    if not path.exists():
-        return 0
-    with translated(), _opened(path, read_only=False) as connection:
+    with translated(), _opened(event_file(folder, month), read_only=False) as connection:
+        if connection is None:
+            return 0
         # What somebody wants forgotten shall not stay legible in free pages.
         connection.execute("PRAGMA secure_delete = ON").fetchall()
         connection.execute(numbered(sql), args).fetchall()
@@ -67,9 +74,17 @@ def change_events(folder: Path, month: int, sql: str, args: Sequence[Any]) -> in
 
 
 def drop_events(folder: Path, month: int) -> None:
+    """The file first: without it nobody looks at its log. A log that was made since then is that of a new file."""
     path = event_file(folder, month)
-    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
-        (folder / name).unlink(missing_ok=True)
+    logs = {log: _inode(log) for log in _logs(path)}
+    path.unlink(missing_ok=True)
+    for log, inode in logs.items():
+        if inode is not None and _inode(log) == inode:
+            log.unlink(missing_ok=True)
+
+
+def _logs(path: Path) -> tuple[Path, Path]:
+    return path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
 
 
 class EventWriter:
@@ -106,7 +121,8 @@ class EventWriter:
     def _connection(self, month: int) -> Any:
         path = event_file(self._folder, month)
         known = self._open.get(month)
-        if known and _is_same_file(path, known[0]):
+        # A month that was thrown away while it was open takes no more rows.
+        if known and _inode(path) == known[0]:
             return known[1]
         if known or len(self._open) >= _MOST_OPEN:
             self.close()
@@ -128,15 +144,17 @@ def _prepare_file(path: Path) -> None:
         with contextlib.closing(connect(hidden, read_only=False)) as connection:
             hidden.chmod(0o600)
             migrate_file(connection, "sqlite_events")
-        # Closing has moved all of it into the file and removed the log.
+        # Closing has moved all of it into the file and removed the log. Another log, left by a file of this name
+        # whose dropping was cut short, would be taken for this one's.
+        for log in _logs(path):
+            log.unlink(missing_ok=True)
         hidden.rename(path)
     else:
         with contextlib.closing(connect(path, read_only=False)) as connection:
             migrate_file(connection, "sqlite_events")
 
 
-def _is_same_file(path: Path, inode: int) -> bool:
-    """A month that was thrown away while it was open takes no more rows."""
+def _inode(path: Path) -> int | None:
     with contextlib.suppress(FileNotFoundError):
-        return path.stat().st_ino == inode
-    return False
+        return path.stat().st_ino
+    return None

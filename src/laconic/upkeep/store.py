@@ -3,6 +3,8 @@
 from laconic.errors import Unavailable
 from laconic.storage.database import Row, Statements
 
+_LONG_AGO = 0
+
 
 async def take_lease(statements: Statements, name: str, holder: str, duration: int) -> int | None:
     """The token of the new holder, or None while another holds it.
@@ -33,12 +35,9 @@ async def extend_lease(statements: Statements, name: str, token: int, duration: 
 
 
 async def end_lease(statements: Statements, name: str, token: int) -> None:
-    """The next one need not wait. The row stays: its token must go on growing."""
+    """The next one need not wait, not even where the clock is set back. The row stays: its token must go on growing."""
     await statements.execute(
-        "UPDATE job_lease SET expires_at = $3 WHERE name = $1 AND token = $2",
-        name,
-        token,
-        await _moment(statements),
+        "UPDATE job_lease SET expires_at = $3 WHERE name = $1 AND token = $2", name, token, _LONG_AGO
     )
 
 

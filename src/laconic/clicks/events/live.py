@@ -29,10 +29,11 @@ _MOST_WATCHERS = 200
 _LONGEST_ABSENCE = HOUR
 
 
-def _warn(error: Unavailable) -> None:
+def _warn(error: Exception) -> None:
     import structlog  # here, because commands open the feed too and never log
 
-    structlog.get_logger(__name__).warning("live clicks cannot be read", error=str(error))
+    trace = None if isinstance(error, Unavailable) else error
+    structlog.get_logger(__name__).warning("live clicks cannot be read", error=str(error), exc_info=trace)
 
 
 class Shown(NamedTuple):
@@ -156,7 +157,8 @@ class LiveFeed:
             for topic in list(self._topics.values()):
                 try:
                     await self._tell(topic)
-                except Unavailable as error:
+                except Exception as error:
+                    # Whatever it is, the next look may go well; silence would look like no clicks.
                     _warn(error)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closed.wait(), self._poll_seconds)

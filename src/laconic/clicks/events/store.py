@@ -98,6 +98,34 @@ class EventStore:
             month, f"DELETE FROM click_event WHERE {_OF_VISITOR}", visitor, workspace_id, start, end
         )
 
+    async def page_of_all(
+        self, month: int, behind: Place, limit: int
+    ) -> list[tuple[int, str | None, ClickEvent]]:
+        """Clicks of all workspaces in a month, oldest first, behind a place: workspace, code and click."""
+        rows = await self._database.fetch_events(
+            month,
+            f"SELECT workspace_id, {', '.join(COLUMNS)} FROM click_event WHERE clicked_at >= $1"
+            " AND clicked_at < $2 AND (clicked_at, id) > ($3, $4) ORDER BY clicked_at, id LIMIT $5",
+            max(behind.clicked_at, begin_of(month)),
+            begin_of(month + 1),
+            *behind,
+            limit,
+        )
+        events = [(row[0], ClickEvent(*row[1:])) for row in rows]
+        links = sorted({event.short_link_id for _, event in events})
+        found = await self._database.fetch_among(
+            "SELECT id, short_code FROM short_link WHERE id IN ($ids)", links
+        )
+        codes = {row[0]: row[1] for row in found}
+        return [(workspace_id, codes.get(event.short_link_id), event) for workspace_id, event in events]
+
+    async def count_all(self, month: int, start: int, end: int) -> int:
+        """How many clicks all workspaces have in a part of a month."""
+        rows = await self._database.fetch_events(
+            month, "SELECT count(*) FROM click_event WHERE clicked_at >= $1 AND clicked_at < $2", start, end
+        )
+        return int(rows[0][0]) if rows else 0
+
     async def codes_of(self, workspace_id: int, link_ids: list[int]) -> dict[int, str]:
         marks = ", ".join(f"${number}" for number in range(2, len(link_ids) + 2))
         rows = await self._database.for_workspace(workspace_id).fetch_all(

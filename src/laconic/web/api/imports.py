@@ -12,6 +12,7 @@ from json.encoder import encode_basestring
 from typing import Any, Literal, Protocol
 
 import structlog
+from pydantic_core import from_json
 
 from laconic.clock import now, to_rfc3339
 from laconic.errors import LaconicError
@@ -28,8 +29,8 @@ from laconic.workspaces.model import Actor, ActorKind
 
 log = structlog.get_logger(__name__)
 
-# Lines judged without giving the loop to others: about a third of a millisecond.
-_SLICE = 16
+# Lines judged without giving the loop to others: about a millisecond, which only other imports wait for.
+_SLICE = 64
 # Lines under way at once: some inserts' worth, so that one is written while the next is judged.
 _MOST_UNDER_WAY = 2_048
 
@@ -179,6 +180,9 @@ class _Import:
     async def _draft_from(self, line: bytes | Problem) -> LinkDraft | LaconicError:
         if isinstance(line, Problem):
             return line
+        plain = _plain_url(line)
+        if plain is not None:
+            return LinkDraft(plain, code_holder=self._order.code_holder)
         try:
             asked = model_from_json(LinkRequest, line)
             domain_id = await self._services.locator.for_new(self._order.workspace_id, asked.domain)
@@ -237,6 +241,18 @@ class _Import:
             f'"created_at":"{self._last_moment[1]}","expires_at":null,"title":null,'
             f'"redirect_status":{link.redirect_status}}}\n'
         ).encode()
+
+
+def _plain_url(line: bytes) -> str | None:
+    """What most lines are: a URL and nothing else. The model would take five times as long to say the same."""
+    try:
+        document = from_json(line)
+    except ValueError:
+        return None
+    if type(document) is not dict or len(document) != 1:
+        return None
+    url = document.get("original_url")
+    return url if type(url) is str else None
 
 
 def _slices(lines: Iterator[Any]) -> Iterator[list[Any]]:

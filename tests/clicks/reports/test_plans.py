@@ -1,0 +1,39 @@
+"""How the engines carry out a report's statements: by ranges of keys, whatever the history."""
+
+import pytest
+
+from laconic.clicks.reports.store import Kind, _groups_sql, _series_sql
+from laconic.clock import DAY, now
+from laconic.storage.database import Database
+
+
+async def plan(database: Database, engine: str, sql: str, *args: object) -> str:
+    explain = "EXPLAIN QUERY PLAN" if engine == "sqlite" else "EXPLAIN"
+    rows = await database.fetch_all(f"{explain} {sql}", *args)
+    return "\n".join(str(row[-1]) for row in rows)
+
+
+@pytest.mark.parametrize("kind", ["link", "workspace"])
+async def test_p12_a_series_reads_each_bucket_by_its_range(
+    database: Database, engine: str, kind: Kind
+) -> None:
+    """Not all quarters that a link ever had: as a join, PostgreSQL read those."""
+    bounds = [now() - DAY * number for number in range(60, 0, -1)]
+    found = await plan(database, engine, _series_sql(kind, 30), 1, 1, *bounds)
+    if engine == "sqlite":
+        assert "quarter>? AND quarter<?" in found
+        assert "SCAN click_quarter" not in found
+    else:
+        assert "quarter >= " in found.partition("Index Cond")[2]
+        assert "Join Filter" not in found
+
+
+@pytest.mark.parametrize("kind", ["link", "workspace"])
+async def test_p12_a_list_reads_its_days_alone(database: Database, engine: str, kind: Kind) -> None:
+    """Of one dimension, from the first day to the last."""
+    today = now() // DAY
+    found = await plan(
+        database, engine, _groups_sql(kind, 2, "all"), 1, 1, today - 30, today, 10, "os", "city"
+    )
+    wanted = "dimension=? AND day>? AND day<?" if engine == "sqlite" else "day >= "
+    assert found.count(wanted) == 2
