@@ -136,7 +136,7 @@ def test_p10_every_operation_answers_as_the_document_says(
     calls = 0
 
     for found in schema.get_all_operations():
-        operation = found.ok()  # type: ignore[union-attr]  a broken schema fails here
+        operation = found.ok()  # type: ignore[union-attr]
 
         @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
         @hypothesis.settings(
