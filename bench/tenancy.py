@@ -16,6 +16,7 @@ import asyncpg
 from starlette.requests import Request
 
 from laconic.clicks.journal import Journal
+from laconic.errors import SignInFailed, TooManyRequests
 from laconic.links.model import LinkDraft, LinkEdit
 from laconic.settings import Rate, Settings
 from laconic.storage.engines import migrate
@@ -24,6 +25,8 @@ from laconic.web.app import App
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.wiring import Services, open_services
 from laconic.workspaces.model import LINKS_CREATE, command_actor
+from laconic.workspaces.people.sign_in import Attempt
+from laconic.workspaces.people.users import UserDraft
 from tests.servers import PostgresServer
 
 _ROUNDS = 7
@@ -71,7 +74,7 @@ async def authentication(services: Services) -> None:
     print(f"  admit in open mode        {await per_call(5_000, admit()):8.1f} us")
     keyed = admit(authorization=f"Bearer {secret}")
     print(f"  admit with a key, warm    {await per_call(5_000, keyed):8.1f} us")
-    user = await services.people.users.create(command_actor(1), 1, _draft())
+    user = await services.people.users.create(command_actor(1), 1, UserDraft("bench@example.com", "admin"))
     token = await services.people.sessions.start(user, command_actor(1), None)
     person = {**headers, "cookie": f"laconic_session={token}"}
 
@@ -79,12 +82,6 @@ async def authentication(services: Services) -> None:
         await gate.admit(Request(scope("GET", "/api/v1/urls", person)), "links:read")
 
     print(f"  admit with a session      {await per_call(500, reads):8.1f} us (asks the database each time)")
-
-
-def _draft() -> Any:
-    from laconic.workspaces.people.users import UserDraft
-
-    return UserDraft("bench@example.com", "admin")
 
 
 async def creates(services: Services, folder: Path) -> None:
@@ -126,6 +123,43 @@ async def creates(services: Services, folder: Path) -> None:
     journal.close()
 
 
+async def sign_ins(services: Services) -> None:
+    """Bob signs in, before and while a thousand wrong sign-ins hit Ann's account, all at once."""
+    users, sign_in = services.people.users, services.people.sign_in
+    for name in ("ann", "bob"):
+        draft = UserDraft(f"{name}@example.com", "member", password="correct horse battery")
+        await users.create(command_actor(1), 1, draft)
+
+    async def bob() -> float:
+        begun = time.perf_counter()
+        await sign_in.with_password(Attempt("bob@example.com", "correct horse battery", None, "192.0.2.7"))
+        return (time.perf_counter() - begun) * 1e3
+
+    async def wrong(number: int) -> bool:
+        try:
+            await sign_in.with_password(Attempt("ann@example.com", f"guess {number}", None, "203.0.113.9"))
+        except TooManyRequests:
+            return True
+        except SignInFailed:
+            return False
+        raise RuntimeError("a guess was right")
+
+    alone = [await bob() for _ in range(5)]
+    begun = time.perf_counter()
+    attack = asyncio.gather(*(wrong(number) for number in range(1_000)))
+    await asyncio.sleep(0)
+    during = [await bob() for _ in range(5)]
+    refused = sum(await attack)
+    took = (time.perf_counter() - begun) * 1e3
+    ann = Attempt("ann@example.com", "correct horse battery", None, "198.51.100.1")
+    await sign_in.with_password(ann)
+    print(f"  bob signs in, alone       {statistics.median(alone):8.1f} ms (longest {max(alone):.1f})")
+    print(f"  bob, during 1,000 wrong   {statistics.median(during):8.1f} ms (longest {max(during):.1f})")
+    print(
+        f"  1,000 wrong for ann: {refused} refused unseen, all in {took:.0f} ms; then ann signs in from elsewhere"
+    )
+
+
 async def store_calls(services: Services) -> dict[str, float]:
     link = (await services.creator.create(1, None, LinkDraft("https://example.com/"))).link
     edit = LinkEdit(frozenset({"title"}), title="x")
@@ -160,6 +194,7 @@ async def main() -> None:
         async with open_services(settings) as services:
             await creates(services, folder)
             await authentication(services)
+            await sign_ins(services)
         superuser = await asyncpg.connect(server.url())
         for role in ("laconic_owner", "laconic"):
             await superuser.execute(f"CREATE ROLE {role} LOGIN")
