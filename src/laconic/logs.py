@@ -34,3 +34,6 @@ def set_up_logs(level: str, form: str) -> None:
     root.setLevel(level.upper())
     # uvicorn tells of every start and stop in words of its own; ours say it once.
     logging.getLogger("uvicorn").setLevel("WARNING")
+    # The client that talks to an identity provider would log every address it asks, codes and all.
+    for name in ("httpx", "httpcore", "httpx2", "authlib"):
+        logging.getLogger(name).setLevel("WARNING")

@@ -105,6 +105,15 @@ async def test_failures_tell_nobody_who_tried(desk: Desk) -> None:
     assert (refused.action, refused.subject, refused.address) == ("session.refuse", ANN, "203.0.113.9")
 
 
+@pytest.mark.parametrize("text", ["", "\0", "ann@example.com\0", "x" * 10_000, "' OR 1=1 --", "é\u202e"])
+async def test_no_text_is_more_than_a_wrong_sign_in(desk: Desk, text: str) -> None:
+    """Whatever is typed as e-mail, password or slug (P10)."""
+    await desk.user(ANN, password=PASSWORD)
+    for given in (Attempt(text, PASSWORD), Attempt(ANN, text), Attempt(ANN, PASSWORD, text or "x")):
+        with pytest.raises(SignInFailed):
+            await desk.sign_in.with_password(given)
+
+
 async def test_people_of_the_identity_provider_have_no_password_to_guess(desk: Desk) -> None:
     await desk.user(ANN, password=None)
     assert await attempt(desk, ANN, "") is SignInFailed

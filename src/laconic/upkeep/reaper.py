@@ -5,11 +5,10 @@ deployment does it, by a lease; each step is a transaction of its own, and betwe
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-
-import structlog
 
 from laconic import clock
 from laconic.clock import DAY, HOUR, MINUTE, SECOND
@@ -21,7 +20,8 @@ from laconic.upkeep import store, sweeps
 from laconic.upkeep.lease import Lease
 from laconic.upkeep.sweeps import Sweeps
 
-log = structlog.get_logger(__name__)
+# The plain logger: commands open the reaper too, and structlog would double their start.
+log = logging.getLogger(__name__)
 
 JOB = "reaper"
 _Step = Callable[[Statements], Awaitable[int]]
@@ -94,11 +94,11 @@ class Reaper:
                 return
             outcome = await self.run()
             if outcome.retired or outcome.blanked:
-                log.info("cleaned", retired=outcome.retired, blanked=outcome.blanked)
+                log.info("cleaned: %d links retired, %d blanked", outcome.retired, outcome.blanked)
         except CleanupRunning:
             pass
         except Unavailable as error:
-            log.warning("the reaper could not do its work", error=str(error))
+            log.warning("the reaper could not do its work: %s", error)
 
     async def _seconds_left(self) -> float:
         last = await store.last_start(self._database)
@@ -176,7 +176,7 @@ class Reaper:
             await store.end_run(self._database, run_id, outcome.removed, error)
             await self._lease.release()
         except LaconicError as failure:
-            log.warning("the reaper could not write down how its run ended", error=str(failure))
+            log.warning("the reaper could not write down how its run ended: %s", failure)
 
     async def forecast(self) -> Forecast:
         """What a run would do now; nothing is changed."""

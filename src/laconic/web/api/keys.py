@@ -9,7 +9,7 @@ from starlette.responses import Response
 from laconic.clock import from_datetime
 from laconic.errors import ScopeMissing
 from laconic.web.api.authentication import Gate
-from laconic.web.api.bodies import model_from_json, read_body, read_model
+from laconic.web.api.bodies import read_model
 from laconic.web.api.links import API_HEADERS, json_response
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.records import moment_text, parse_id
@@ -134,8 +134,7 @@ class KeyRoutes:
         """A new secret; the old one works for the overlap, so that programs can be changed one by one."""
         actor = await self._gate.admit(request, OWN_KEYS)
         number = parse_id(key_id, "API key")
-        body = await read_body(request)
-        asked = model_from_json(RotationRequest, body) if body.strip() else RotationRequest()
+        asked = await read_model(request, RotationRequest)
         secret, key = await self._keys.rotate(actor, number, asked.overlap_seconds)
         return json_response({**key_json(key), "secret": secret}, 201)
 
@@ -202,8 +201,8 @@ class KeyRoutes:
             self.rotate,
             methods=["POST"],
             status_code=201,
-            responses={201: {"model": NewKey}, **problems(400, 401, 403, 404, 413, 422)},
-            openapi_extra=body_of(RotationRequest, required=False),
+            responses={201: {"model": NewKey}, **problems(400, 401, 403, 404, 413, 415, 422)},
+            openapi_extra=body_of(RotationRequest),
             tags=["API keys"],
         )
         router.add_api_route(

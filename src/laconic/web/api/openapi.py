@@ -36,12 +36,8 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": _TITLES[status], "content": content} for status in told}
 
 
-def body_of(
-    *models: type[BaseModel], media_type: str = "application/json", required: bool = True
-) -> dict[str, Any]:
-    return {
-        "requestBody": {"required": required, "content": {media_type: {"schema": _whole_schema(models[0])}}}
-    }
+def body_of(*models: type[BaseModel], media_type: str = "application/json") -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": {media_type: {"schema": _whole_schema(models[0])}}}}
 
 
 def _whole_schema(model: type[BaseModel]) -> dict[str, Any]:

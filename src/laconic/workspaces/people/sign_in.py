@@ -52,13 +52,20 @@ class SignIn:
         self._load_secret = load_secret
         self._key: bytes | None = None
         self._nobodys_hash: str | None = None
+        self._backoff: Backoff | None = None
 
     async def with_password(self, attempt: Attempt) -> User:
         """Raises SignInFailed, WorkspaceNeeded or TooManyRequests."""
         email = attempt.email.strip().lower()
-        backoff = Backoff(self._database, self._store, await self._secret(), self._now)
+        secret = await self._secret()
+        if self._backoff is None:
+            # After the await: all who came at once share one, or none would wait for another.
+            self._backoff = Backoff(self._database, self._store, secret, self._now)
+        backoff = self._backoff
         counted = await backoff.attempt(email, attempt.address, await self._device(email, attempt.device))
-        users = await self._store.find_by_email(email, attempt.slug, _MOST_TRIED)
+        users: list[User] = []
+        if "\0" not in email + (attempt.slug or ""):  # which nobody's name holds, and not every engine takes
+            users = await self._store.find_by_email(email, attempt.slug, _MOST_TRIED)
         known = [user for user in users if user.password_hash is not None]
         right = [
             user
@@ -140,5 +147,7 @@ class SignIn:
         await self._database.for_workspace(user.workspace_id).transaction(work)
 
     async def _slug_is(self, user: User, slug: str) -> bool:
+        if "\0" in slug:
+            return False
         found = await self._store.find_by_email(user.email, slug, _MOST_TRIED)
         return any(one.id == user.id for one in found)
