@@ -19,10 +19,11 @@ from laconic.storage.engines import open_database
 from laconic.storage.months import begin_of
 from tests.faults.followers import Followers
 from tests.faults.test_kill import database_url_for, free_port, kill
-from tests.flows.server import LaconicServer
+from tests.flows.server import LaconicServer, eventually
 from tests.flows.talk import make_code
 
 LINKS = 20
+WORKERS = 2
 VICTIMS = ["web 1", "ingest", "supervisor", "web 2", "ingest", "everything"]
 DIMENSIONS = ("browser", "country", "device_type", "language", "os", "referer")
 
@@ -38,7 +39,7 @@ class Outcome:
 def run_rounds(folder: Path, database_url: str, victims: Iterable[str], seed: int) -> Outcome:
     """Kills one victim after another at random moments under load, and lets ingest finish at the end."""
     moments = random.Random(seed)
-    server = LaconicServer(folder, database_url, workers=2, port=str(free_port()))
+    server = LaconicServer(folder, database_url, workers=WORKERS, port=str(free_port()))
     with server:
         with server.client() as client:
             codes = [make_code(client) for _ in range(LINKS)]
@@ -47,8 +48,18 @@ def run_rounds(folder: Path, database_url: str, victims: Iterable[str], seed: in
                 followers.wait_for(moments.randint(50, 1_000))
                 kill_any(server, victim)
             followers.wait_for(500)
+    finish(server)
     url = database_url or f"sqlite:///{folder / 'data' / 'laconic.db'}"
     return Outcome(followers.answered, followers.cut_off, followers.refused, url)
+
+
+def finish(server: LaconicServer) -> None:
+    """A stop waits for ingest for some seconds only. What is left lies in the journals of dead workers, which go with
+    their last click: the next start applies it."""
+    journals = server.folder / "data" / "journal"
+    while any(journals.glob("*.lock")):
+        with server:
+            eventually(lambda: len(list(journals.glob("*.lock"))) <= WORKERS, "the journals are not applied")
 
 
 def kill_any(server: LaconicServer, victim: str) -> None:

@@ -103,6 +103,7 @@ def test_health_tells_how_it_is(api: httpx.Client) -> None:
     assert datetime.fromisoformat(document.pop("timestamp")) <= datetime.now(UTC)
     assert document.pop("kgs_pool_size") > 0
     assert document.pop("ingest_lag_seconds") >= 0
+    assert document.pop("clicks_missed") == 0
     assert document == {"status": "healthy", "version": __version__, "database": "connected", "redis": "off"}
 
 

@@ -115,6 +115,7 @@ async def test_an_entry_is_structured(here: Machine, redis: Any) -> None:
         "version": 1,
         "is_tombstone": False,
         "reason": None,
+        "note": None,
     }
 
 

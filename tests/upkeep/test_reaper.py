@@ -225,7 +225,8 @@ async def test_what_is_long_gone_is_blanked_and_its_code_never_given_again(
 async def test_keys_sessions_answers_and_changes_go_when_their_time_is_over(
     desk: Desk, database: Database
 ) -> None:
-    """API keys thirty days after their expiry, idempotency keys after a day, change rows when all have read them."""
+    """API keys thirty days after their expiry, sessions a week, idempotency keys after a day, change rows when all have
+    read them."""
     now = clock.now()
     for number, expires_at in enumerate([None, now + DAY, now - 29 * DAY, now - 31 * DAY], start=1):
         await database.execute(
@@ -242,7 +243,7 @@ async def test_keys_sessions_answers_and_changes_go_when_their_time_is_over(
         " VALUES (1, 1, 'a@example.com', 'admin', $1, $1)",
         now,
     )
-    for number, expires_at in enumerate([now + HOUR, now - 1], start=1):
+    for number, expires_at in enumerate([now + HOUR, now - 8 * DAY], start=1):
         await database.execute(
             "INSERT INTO session (id, user_id, workspace_id, token_hash, created_at, expires_at)"
             " VALUES ($1, 1, 1, $2, $3, $4)",
@@ -317,7 +318,7 @@ async def test_a_machine_whose_clock_is_a_day_ahead_loses_no_link(
     with monkeypatch.context() as patch:
         real = clock.now
         patch.setattr(clock, "now", lambda: real() + DAY)
-        patch.setattr("laconic.storage.sqlite.now", lambda: real() + DAY)
+        patch.setattr("laconic.storage.sqlite_connect.now", lambda: real() + DAY)
         outcome = await _reaper(database).run()
     assert outcome.retired == (1 if database.answers_at_once else 0)
     entry = judge(await Lookup(database)(DOMAIN, code), clock.now())
