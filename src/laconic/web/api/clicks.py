@@ -19,6 +19,7 @@ from laconic.links.model import Link
 from laconic.web.api.authentication import Gate
 from laconic.web.api.links import API_HEADERS, DomainQuery, domain_of, json_response
 from laconic.web.api.openapi import problems
+from laconic.web.api.problems import WRONG_SHAPE, Problem
 from laconic.wiring import Services
 from laconic.workspaces.model import ADMIN, ANALYTICS_READ, LINKS_WRITE, Actor
 
@@ -116,11 +117,15 @@ class ClickRoutes:
     async def erase_visitor(
         self,
         request: Request,
-        visitor: Annotated[str, Query(max_length=128, description="As `visitor` of a click shows it.")],
+        visitor: Annotated[
+            str | None, Query(max_length=128, description="Needed. As `visitor` of a click shows it.")
+        ] = None,
     ) -> Response:
         """Erases the raw clicks of one visitor in the whole workspace, for good (GDPR, article 17). Counts and charts
         stay as they are. A visitor's hash is of one UTC day: erase each that is known. It looks through all raw clicks."""
         actor = await self._gate.admit(request, ADMIN)
+        if visitor is None:
+            raise Problem(WRONG_SHAPE, "visitor: Say whose clicks.")
         return json_response({"erased": await self._services.eraser.visitor(actor.workspace_id, visitor)})
 
     async def _find(self, actor: Actor, code: str, domain: str | None) -> Link:
@@ -155,7 +160,7 @@ class ClickRoutes:
             self.erase_link,
             methods=["DELETE"],
             summary="Erase a link's raw clicks",
-            responses={200: {"model": Erased}, **problems(400, 401, 403, 404)},
+            responses={200: {"model": Erased}, **problems(400, 401, 403, 404, 422)},
         )
         router.add_api_route(
             "/api/v1/clicks",

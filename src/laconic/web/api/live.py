@@ -14,6 +14,7 @@ from laconic.clicks.events.model import Place
 from laconic.web.api.authentication import Gate
 from laconic.web.api.links import API_HEADERS, DomainQuery, domain_of
 from laconic.web.api.openapi import problems
+from laconic.web.api.problems import WRONG_SHAPE, Problem
 from laconic.wiring import Services
 from laconic.workspaces.model import ANALYTICS_READ
 
@@ -116,6 +117,8 @@ class LiveRoutes:
         connection. After a break send the last `id` as Last-Event-ID: what was missed in the last hour comes first."""
         actor = await self._gate.admit(request, ANALYTICS_READ)
         link_id = None
+        if code is None and domain is not None:
+            raise Problem(WRONG_SHAPE, "domain says where a code lives: name the code, too.")
         if code is not None:
             domain_id = await domain_of(self._services, actor, code, domain)
             link_id = (await self._services.browser.get(actor.workspace_id, domain_id, code)).id
@@ -130,6 +133,6 @@ class LiveRoutes:
             methods=["GET"],
             summary="Clicks as they come",
             response_class=Response,
-            responses={200: {"content": {"text/event-stream": {}}}, **problems(400, 401, 403, 404, 410)},
+            responses={200: {"content": {"text/event-stream": {}}}, **problems(400, 401, 403, 404, 410, 422)},
         )
         return router
