@@ -150,6 +150,7 @@ class DomainRoutes:
                 raise ScopeMissing(OPERATOR)
             domain = await self._domains.trust(actor.workspace_id, host)
         else:
+            await self._domains.get(actor.workspace_id, host)  # what is unknown costs no look
             self._proofs.check(str(actor.workspace_id))
             domain = await self._domains.verify(actor.workspace_id, host, method)
         return self._shown(actor.workspace_id, domain)
