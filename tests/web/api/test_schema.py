@@ -31,7 +31,7 @@ _CHECKS = (
     content_type_conformance,
     response_schema_conformance,
 )
-_EXAMPLES = 15
+_EXAMPLES = 5
 
 
 @schemathesis.serializer("application/x-ndjson")
