@@ -14,6 +14,9 @@ from laconic.wiring import Services
 from laconic.workspaces.model import KEYS_ALLOCATE
 
 _MOST_CODES = 10_000
+_LONGEST_CODE = 64
+# Room for that many of the longest, each with its quotes, a comma and a space.
+_LARGEST_RETURN = _MOST_CODES * (_LONGEST_CODE + 4) + 1024
 
 
 class CountRequest(BaseModel):
@@ -30,7 +33,7 @@ class ReturnRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     short_codes: Annotated[
-        list[Annotated[str, Field(max_length=64)]], Field(min_length=1, max_length=_MOST_CODES)
+        list[Annotated[str, Field(max_length=_LONGEST_CODE)]], Field(min_length=1, max_length=_MOST_CODES)
     ]
 
 
@@ -71,7 +74,7 @@ class KgsRoutes:
         """Codes that will not be used go back to the pool."""
         actor = await self._gate.admit(request, KEYS_ALLOCATE)
         require_json(request)
-        asked = model_from_json(ReturnRequest, await read_body(request))
+        asked = model_from_json(ReturnRequest, await read_body(request, _LARGEST_RETURN))
         returned = await self._services.allocations.give_back(actor.code_holder, asked.short_codes)
         return json_response({"returned": returned})
 

@@ -30,9 +30,12 @@ class ProblemDocument(BaseModel):
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a route; 429 and 503 can come from all of them, and 403 from whatever asks who is calling."""
+    """The refusals of a route. 429 and 503 can come from all of them, 403 from whatever asks who is calling,
+    and 413 from whatever reads a body."""
     content = {"application/problem+json": {"schema": ProblemDocument.model_json_schema()}}
-    told = sorted({*statuses, *((403,) if 401 in statuses else ()), 429, 503})
+    asks = (403,) if 401 in statuses else ()
+    reads = (413,) if 415 in statuses else ()
+    told = sorted({*statuses, *asks, *reads, 429, 503})
     return {status: {"description": _TITLES[status], "content": content} for status in told}
 
 
