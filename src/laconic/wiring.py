@@ -30,6 +30,7 @@ from laconic.errors import CannotStart, Conflict
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
 from laconic.links.create import LinkCreator
+from laconic.links.insert import FEW_PER_INSERT, MANY_PER_INSERT
 from laconic.links.locate import Locator
 from laconic.links.once import Once
 from laconic.links.store import LinkStore
@@ -196,6 +197,8 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             allocations=allocations,
             cache=cache,
             settings_of=tenants.settings_of,
+            # Where nobody but imports waits, a commit may take longer.
+            most_per_insert=FEW_PER_INSERT if pooled else MANY_PER_INSERT,
         )
         stack.push_async_callback(creator.close)
         links = LinkStore(database)

@@ -1,9 +1,15 @@
 """Codes that are never given out."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from laconic.codes.alphabet import ALPHABET
 from laconic.codes.maker import CodeMaker
-from laconic.codes.unwanted import is_wanted
+from laconic.codes.many import wanted_of
+from laconic.codes.rules import RESERVED_WORDS
+from laconic.codes.unwanted import BEGINNINGS, is_wanted
 from tests.codes.works import SECRET
 
 
@@ -35,3 +41,19 @@ def test_few_are_left_out() -> None:
     """The filter costs some codes in a hundred, not half of them."""
     made = CodeMaker(SECRET, 7).make(range(20_000))
     assert 18_500 < len(made) < 19_600
+
+
+_pieces = st.one_of(
+    st.sampled_from(ALPHABET),
+    st.sampled_from(sorted(BEGINNINGS)),
+    st.sampled_from(sorted(word for word in RESERVED_WORDS if word.isalnum())),
+    st.sampled_from(["Fuck", "sh1t", "n4Z1", "0", "O", "1", "l", "I"]),
+)
+
+
+@given(st.integers(3, 8), st.lists(st.lists(_pieces, min_size=8, max_size=8).map("".join), min_size=1))
+def test_many_at_once_are_judged_as_one_is(length: int, texts: list[str]) -> None:
+    """The quick look at a whole array lets nothing pass that the slow one at a code does not, and keeps the order."""
+    codes = [text[:length] for text in texts]
+    characters = np.frombuffer("".join(codes).encode(), np.uint8).reshape(len(codes), length)
+    assert wanted_of(characters) == [code for code in codes if is_wanted(code)]

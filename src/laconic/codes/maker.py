@@ -7,9 +7,8 @@ so two regions never make the same code, on one database or on two.
 import hashlib
 from collections.abc import Iterable
 
-from laconic.codes.alphabet import encode
+from laconic.codes.many import encode_many, wanted_of
 from laconic.codes.permutation import SECRET_BYTES, Permutation
-from laconic.codes.unwanted import is_wanted
 
 
 class CodeMaker:
@@ -31,9 +30,7 @@ class CodeMaker:
 
     def make(self, counters: Iterable[int]) -> list[str]:
         """The codes of these counters, in their order, without those that nobody wants."""
-        prefix, tail = self.prefix, self._tail
-        codes = [prefix + encode(number, tail) for number in self.permutation.map(counters)]
-        return [code for code in codes if is_wanted(code)]
+        return wanted_of(encode_many(self.prefix, self._tail, *self.permutation.halves(counters)))
 
 
 def _key_of(secret: bytes, region: str) -> bytes:

@@ -5,18 +5,24 @@ be told from the last ones. A Feistel network over two halves of base-62 digits,
 62^half with AES as the round function, ten rounds (the shape of NIST SP 800-38G, FF1). Every number is hit at the
 first try, so no cycle walking is needed.
 
-Counters go through it many at a time: one call enciphers a round of all of them, which makes a code in 1.3 us
-where a keyed hash for each round of each code takes 6 (measured, 256 at a time).
+Counters go through it many at a time: one call enciphers a round of all of them, and arrays do the sums, which
+makes a number in 0.3 us where a keyed hash for each round of each code takes 6 (measured, 1,024 at a time).
 """
 
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 from laconic.codes.alphabet import BASE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.uint64]
 
 SECRET_BYTES = 32
 _ROUNDS = 10
@@ -31,8 +37,8 @@ class Permutation:
             raise ValueError(f"the secret has {SECRET_BYTES} bytes")
         self.length = length
         self.size = BASE**length
-        self._low = BASE ** (length // 2)
-        self._high = BASE ** (length - length // 2)
+        self._low: int = BASE ** (length // 2)
+        self._high: int = BASE ** (length - length // 2)
         # Each block is enciphered for itself and never twice with the same meaning: AES as a function, not as
         # a way to hide a message, for which this mode would be wrong.
         self._encipher = Cipher(AES(secret), ECB()).encryptor().update  # noqa: S305
@@ -42,33 +48,42 @@ class Permutation:
 
     def map(self, counters: Iterable[int]) -> list[int]:
         """The numbers of these counters, in their order."""
-        halves = [divmod(self._checked(counter), self._low) for counter in counters]
-        highs = [high for high, _ in halves]
-        lows = [low for _, low in halves]
+        highs, lows = self.halves(counters)
+        numbers: list[int] = (highs * self._low + lows).tolist()
+        return numbers
+
+    def halves(self, counters: Iterable[int]) -> tuple["Numbers", "Numbers"]:
+        """The same as two rows: what stands before and behind the middle of each code."""
+        # Here, because the command line loads this room too and does without it.
+        import numpy as np
+
+        highs, lows = np.divmod(np.array(self._checked(counters), np.uint64), np.uint64(self._low))
         for number in range(0, _ROUNDS, 2):
-            lows = [(low + mix) % self._low for low, mix in zip(lows, self._mix(highs, number), strict=True)]
-            mixes = self._mix(lows, number + 1)
-            highs = [(high + mix) % self._high for high, mix in zip(highs, mixes, strict=True)]
-        return [high * self._low + low for high, low in zip(highs, lows, strict=True)]
+            lows = (lows + self._mix(highs, number) % self._low) % self._low
+            highs = (highs + self._mix(lows, number + 1) % self._high) % self._high
+        return highs, lows
 
     def invert(self, number: int) -> int:
         """The counter that led to `number`: for audits and tests."""
+        import numpy as np
+
         high, low = divmod(number, self._low)
         for index in range(_ROUNDS - 2, -1, -2):
-            high = (high - self._mix([low], index + 1)[0]) % self._high
-            low = (low - self._mix([high], index)[0]) % self._low
-        counter: int = high * self._low + low
-        return counter
+            high = (high - int(self._mix(np.array([low], np.uint64), index + 1)[0])) % self._high
+            low = (low - int(self._mix(np.array([high], np.uint64), index)[0])) % self._low
+        return high * self._low + low
 
-    def _mix(self, halves: Sequence[int], number: int) -> Sequence[int]:
+    def _mix(self, halves: "Numbers", number: int) -> "Numbers":
         """A random-looking number for each half; another one in each round and for each code length."""
-        count = len(halves)
-        blocks = array("Q", bytes(_BLOCK_BYTES * count))
-        blocks[0::2] = array("Q", halves)
-        blocks[1::2] = array("Q", [self.length << 8 | number]) * count
-        return array("Q", self._encipher(blocks.tobytes()))[0::2]
+        import numpy as np
 
-    def _checked(self, counter: int) -> int:
-        if not 0 <= counter < self.size:
+        blocks = np.empty((len(halves), _BLOCK_BYTES // 8), np.uint64)
+        blocks[:, 0] = halves
+        blocks[:, 1] = self.length << 8 | number
+        return np.frombuffer(self._encipher(blocks.tobytes()), np.uint64)[0::2]
+
+    def _checked(self, counters: Iterable[int]) -> range | list[int]:
+        listed = counters if isinstance(counters, range) else list(counters)
+        if listed and not (min(listed) >= 0 and max(listed) < self.size):
             raise ValueError("the counter is outside the permutation")
-        return counter
+        return listed

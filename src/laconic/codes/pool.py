@@ -32,7 +32,7 @@ _IDLE_SECONDS = 2.0
 # Rows of one transaction: on SQLite creates wait for it, about 10 ms.
 _PUT_AT_A_TIME = 1_000
 # Codes made without giving the loop to others.
-_MAKE_AT_A_TIME = 256
+_MAKE_AT_A_TIME = 1_024
 _SWEEP_ROWS = 5_000
 # Fewer than this share of the pool are not worth a trip to Redis.
 _MOVE_SHARE = 50

@@ -19,11 +19,13 @@ _ROOTS = """
 """.split()
 
 # Digits that stand for letters to whoever wants to read them so. One as i: as l it would need roots of its own.
-_AS_LETTERS = str.maketrans("013457$", "oieasts")
+AS_LETTERS = str.maketrans("013457$", "oieasts")
 _UNWANTED = re.compile("|".join(sorted(_ROOTS)))
 
+LOOK_ALIKES = ("0O", "1lI")
+
 # Asked first, because nearly no code has one of these and the pattern takes four times as long to say so.
-_BEGINNINGS = frozenset(root[:3] for root in _ROOTS)
+BEGINNINGS = frozenset(root[:3] for root in _ROOTS)
 
 
 def is_wanted(code: str) -> bool:
@@ -33,20 +35,18 @@ def is_wanted(code: str) -> bool:
         _has_look_alikes(code)
         or is_reserved(code)
         or _has_root(plain)
-        or _has_root(plain.translate(_AS_LETTERS))
+        or _has_root(plain.translate(AS_LETTERS))
     )
 
 
 def _has_look_alikes(code: str) -> bool:
     """Two of a kind in one code, and whoever types it from paper cannot tell which is which; one alone is found by
     trying the other."""
-    if "0" in code and "O" in code:
-        return True
-    return ("1" in code) + ("l" in code) + ("I" in code) > 1
+    return any(sum(one in code for one in kinds) > 1 for kinds in LOOK_ALIKES)
 
 
 def _has_root(plain: str) -> bool:
     for place in range(len(plain) - 2):
-        if plain[place : place + 3] in _BEGINNINGS:
+        if plain[place : place + 3] in BEGINNINGS:
             return _UNWANTED.search(plain) is not None
     return False

@@ -10,7 +10,7 @@ from laconic.codes.allocator import CodeAllocator
 from laconic.codes.rules import POSSIBLE_CODE, CustomCodeRules
 from laconic.errors import CodeTaken, LaconicError, Unavailable
 from laconic.links import store as statements_of
-from laconic.links.insert import Inserter, Outcome, creation_event
+from laconic.links.insert import FEW_PER_INSERT, Inserter, Outcome, creation_event
 from laconic.links.model import Created, Link, LinkDraft
 from laconic.links.normalize import digest
 from laconic.links.prepare import Prepared, Preparer
@@ -53,6 +53,7 @@ class LinkCreator:
         allocations: Allocations | None = None,
         cache: RedirectCache | None = None,
         settings_of: Callable[[int], Awaitable[WorkspaceSettings]] = _no_choices,
+        most_per_insert: int = FEW_PER_INSERT,
         now: Callable[[], int] = clock.now,
     ) -> None:
         self._database = database
@@ -62,7 +63,7 @@ class LinkCreator:
         self._preparer = Preparer(
             targets, custom_codes, default_domain=default_domain, redirect_status=redirect_status, now=now
         )
-        self._inserter = Inserter(LinkStore(database), codes, self._preparer, cache)
+        self._inserter = Inserter(LinkStore(database), codes, self._preparer, cache, most_per_insert)
 
     @property
     def conflicts(self) -> int:

@@ -19,8 +19,10 @@ from laconic.workspaces.audit.record import Event, event_row
 
 Outcome = Created | LaconicError
 
-# Rows of one INSERT, and so of one commit: more would only make the others wait longer.
-_MOST_PER_INSERT = 512
+# Rows of one INSERT, and so of one commit: more would only make the others wait longer. Imports take more: on
+# SQLite they share pages of the code index, which is a fifth of their time (measured).
+FEW_PER_INSERT = 512
+MANY_PER_INSERT = 2_048
 _SLICE = 128
 # Generated codes meet taken ones only where custom codes are as long: this many in a row is no accident.
 _MOST_TRIES = 20
@@ -54,12 +56,18 @@ class Inserter:
     """Belongs to one loop."""
 
     def __init__(
-        self, store: LinkStore, codes: CodeAllocator, preparer: Preparer, cache: RedirectCache | None
+        self,
+        store: LinkStore,
+        codes: CodeAllocator,
+        preparer: Preparer,
+        cache: RedirectCache | None,
+        most_per_insert: int = FEW_PER_INSERT,
     ) -> None:
         self._store = store
         self._codes = codes
         self._preparer = preparer
         self._cache = cache
+        self._most_per_insert = most_per_insert
         self._waiting: deque[_Waiting] = deque()
         self._pump: asyncio.Task[None] | None = None
         self.conflicts = 0
@@ -85,7 +93,7 @@ class Inserter:
     async def _insert_waiting(self) -> None:
         try:
             while self._waiting:
-                count = min(len(self._waiting), _MOST_PER_INSERT)
+                count = min(len(self._waiting), self._most_per_insert)
                 by_workspace: dict[int, list[_Waiting]] = defaultdict(list)
                 for _ in range(count):
                     order, index = self._waiting.popleft()

@@ -16,6 +16,7 @@ from pydantic_core import from_json
 
 from laconic.clock import now, to_rfc3339
 from laconic.errors import LaconicError
+from laconic.links.insert import MANY_PER_INSERT
 from laconic.links.model import Created, LinkDraft
 from laconic.links.once import Answer
 from laconic.storage.database import Statements
@@ -32,7 +33,7 @@ log = structlog.get_logger(__name__)
 # Lines judged without giving the loop to others: about a millisecond, which only other imports wait for.
 _SLICE = 64
 # Lines under way at once: some inserts' worth, so that one is written while the next is judged.
-_MOST_UNDER_WAY = 2_048
+_MOST_UNDER_WAY = 4 * MANY_PER_INSERT
 
 Form = Literal["lines", "array"]
 Put = Callable[[bytes], None]
