@@ -35,7 +35,7 @@ _KEEP_SALTS_DAYS = 2
 # shrinks when a transaction takes so long that a time-out is near.
 _SMALLEST_BATCH = 1_000
 _FIRST_BATCH = 10_000
-_LARGEST_BATCH = 50_000
+_LARGEST_BATCH = 100_000
 _GROW_BELOW_SECONDS = 2.0
 _SHRINK_ABOVE_SECONDS = 6.0
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 from pathlib import Path
 
 import structlog
@@ -21,11 +22,16 @@ from laconic.wiring import open_code_works, open_filler, open_reaper, open_sweep
 
 log = structlog.get_logger(__name__)
 
+# A batch is hundreds of thousands of objects with no cycle among them: looking for cycles after every 700 new ones
+# took a fifth of ingest's time (measured).
+_COLLECT_AFTER = (1_000_000, 20, 50)
+
 
 async def run_ingest(settings: Settings, board: Board, lifeline: Lifeline) -> None:
     """Journals into the database, until told to stop and all that was written is applied."""
     # Told to stop or not, what was journaled before is still to be applied.
     lifeline.watch(may_be_cancelled=False)
+    gc.set_threshold(*_COLLECT_AFTER)
     database = await open_database(settings.owner_database_url, writes="clicks")
     try:
         lifeline.ready()

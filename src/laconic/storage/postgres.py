@@ -49,7 +49,7 @@ class ConnectionStatements:
     """The statements of one connection."""
 
     def __init__(
-        self, connection: Connection, inserts: dict[Any, str], lost: type[Unavailable] = Unavailable
+        self, connection: Connection, inserts: dict[Any, Any], lost: type[Unavailable] = Unavailable
     ) -> None:
         self._connection = connection
         self._inserts = inserts
@@ -96,14 +96,26 @@ class ConnectionStatements:
         return await self.execute(sql, *zip(*rows, strict=True)) == len(rows)
 
     async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
-        await self.execute(await self._insert_sql(table, how.columns, how.clause(table)), *columns)
+        key = (table, how)
+        if key not in self._inserts:
+            types = await self._types(table)
+            self._inserts[key] = postgres_sql.merge_arrays(table, how.columns, types, how.clause(table))
+        sql, as_text = self._inserts[key]
+        given = [
+            postgres_sql.array_text(column) if place in as_text else column
+            for place, column in enumerate(columns)
+        ]
+        await self.execute(sql, *given)
 
     async def _insert_sql(self, table: str, columns: tuple[str, ...], on_conflict: str) -> str:
         key = (table, columns, on_conflict)
         if key not in self._inserts:
-            types = {row[0]: row[1] for row in await self.fetch_all(postgres_sql.COLUMN_TYPES, table)}
+            types = await self._types(table)
             self._inserts[key] = postgres_sql.insert_arrays(table, columns, types, on_conflict)
         return self._inserts[key]
+
+    async def _types(self, table: str) -> dict[str, str]:
+        return {row[0]: row[1] for row in await self.fetch_all(postgres_sql.COLUMN_TYPES, table)}
 
     async def append_events(
         self,
@@ -136,7 +148,7 @@ class PostgresDatabase:
         self._hot = hot
         self._pool = pool
         self._tenants = tenants
-        self._inserts: dict[Any, str] = {}
+        self._inserts: dict[Any, Any] = {}
         self.breaker = Breaker("the database", self._probe, quiet_seconds=1.0)
 
     async def _probe(self) -> None:

@@ -5,6 +5,7 @@ and averages have, travels as text.
 """
 
 import ipaddress
+import socket
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -46,11 +47,21 @@ def decode_day(value: tuple[int]) -> int:
 
 
 def encode_address(text: str) -> bytes:
-    """An address, or an address with a prefix length: 192.0.2.7, 192.0.2.0/24."""
-    address = ipaddress.ip_interface(text)
-    family = _FAMILY_4 if address.version == 4 else _FAMILY_6
+    """An address, or an address with a prefix length: 192.0.2.7, 192.0.2.0/24.
+
+    Not by `ipaddress`: with it this was a quarter of what ingest does for a click.
+    """
+    bare, slash, prefix = text.partition("/")
+    family, kind = (_FAMILY_6, socket.AF_INET6) if ":" in bare else (_FAMILY_4, socket.AF_INET)
+    try:
+        packed = socket.inet_pton(kind, bare)
+    except OSError:
+        raise ValueError(f"{text!r} is no address") from None
+    length = int(prefix) if slash else 8 * len(packed)
+    if length > 8 * len(packed):
+        raise ValueError(f"{text!r} has too long a prefix")
     is_cidr = 0
-    return bytes((family, address.network.prefixlen, is_cidr, len(address.packed))) + address.packed
+    return bytes((family, length, is_cidr, len(packed))) + packed
 
 
 def decode_address(value: bytes) -> str:
