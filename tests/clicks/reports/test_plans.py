@@ -2,7 +2,7 @@
 
 import pytest
 
-from laconic.clicks.reports.store import Kind, _groups_sql, _series_sql
+from laconic.clicks.reports.store import Kind, _series_sql, _values_sql
 from laconic.clock import DAY, now
 from laconic.storage.database import Database
 
@@ -33,7 +33,7 @@ async def test_p12_a_list_reads_its_days_alone(database: Database, engine: str, 
     """Of one dimension, from the first day to the last."""
     today = now() // DAY
     found = await plan(
-        database, engine, _groups_sql(kind, 2, "all"), 1, 1, today - 30, today, 10, "os", "city"
+        database, engine, _values_sql(kind, 2, "all"), 1, 1, today - 30, today, 1, 10, "os", "city"
     )
     wanted = "dimension=? AND day>? AND day<?" if engine == "sqlite" else "day >= "
     assert found.count(wanted) == 2

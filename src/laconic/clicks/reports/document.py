@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
-from laconic.clicks.reports.report import Group, Report, TopLink, Totals
-from laconic.clicks.reports.store import Counts
+from laconic.clicks.reports.counts import Counts
+from laconic.clicks.reports.lists import Group
+from laconic.clicks.reports.report import Report, TopLink, Totals
 from laconic.clock import to_rfc3339
 
 CSV_COLUMNS = ("section", "name", "start", "clicks", "human_clicks", "bot_clicks")
@@ -51,8 +52,8 @@ def report_rows(report: Report) -> Iterator[tuple[Any, ...]]:
     for name, group in report.groups.items():
         for value, counts in group.values:
             yield (name, value, _day(report.days[0]), *_three(counts))
-        if group.other_values:
-            yield (f"{name}:other", group.other_values, _day(report.days[0]), *_three(group.other))
+        if group.other.clicks:
+            yield (f"{name}:other", "", _day(report.days[0]), *_three(group.other))
     for one in report.top_links or ():
         yield ("link", one.link.short_code, _day(report.days[0]), *_three(one.counts))
 
@@ -86,7 +87,7 @@ def _previous(totals: Totals | None) -> dict[str, Any] | None:
 def _group(group: Group) -> dict[str, Any]:
     return {
         "values": [{"value": value, **_counts(counts)} for value, counts in group.values],
-        "other": {"values": group.other_values, **_counts(group.other)},
+        "other": _counts(group.other),
     }
 
 

@@ -1,20 +1,19 @@
 """What a report says: totals, series, top lists, the period before, the most followed links."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from laconic import clock
+from laconic.clicks.reports.counts import Counts, Traffic, only, total
+from laconic.clicks.reports.lists import Group, TopLists
 from laconic.clicks.reports.periods import Bucket, Period
 from laconic.clicks.reports.sketches import heaviest_links
-from laconic.clicks.reports.store import Counts, Days, GroupRow, LinkRow, ReportStore, Scope, Traffic
+from laconic.clicks.reports.store import Days, LinkRow, ReportStore, Scope
 
 DIMENSIONS = ("country", "city", "device_type", "browser", "os", "referer", "language")
 LARGEST_LIST = 100
 
-# Asked for beside the others: they have most of the rows, and two statements can be read at once.
-_MANY_VALUES = frozenset({"city", "referer"})
 
 # The sketches of more days cost more than they tell: the links of a long time are found by their totals.
 _MOST_SKETCHES = 93
@@ -40,15 +39,6 @@ class Totals:
     period: Period
     counts: Counts
     visitors: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The top list of one dimension, and what all other values have together."""
-
-    values: list[tuple[str, Counts]]
-    other_values: int
-    other: Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,48 +79,27 @@ class Reports:
         days = period.days(moment)
         periods = [period, period.before()] if question.compare else [period]
         buckets = period.buckets()
+        lists = TopLists(self._store, workspace_id, scope, days, question.traffic, question.limit)
         found, groups, visitors, top_links = await asyncio.gather(
             self._store.series(
                 workspace_id, scope, [*buckets, *(Bucket(one.start, one.end) for one in periods[1:])]
             ),
-            self._groups(workspace_id, scope, days, question),
+            lists.of(question.dimensions),
             self._visitors(workspace_id, scope, [one.days(moment) for one in periods], question.traffic),
             self._top_links(workspace_id, scope, days, question),
         )
         *counted, previous = (
-            _only(question.traffic, found.get(place, Counts())) for place in range(len(buckets) + 1)
+            only(question.traffic, found.get(place, Counts())) for place in range(len(buckets) + 1)
         )
         return Report(
             question=question,
-            totals=Totals(period, _sum(counted), visitors[0]),
+            totals=Totals(period, total(counted), visitors[0]),
             previous=Totals(periods[1], previous, visitors[1]) if question.compare else None,
             series=list(zip(buckets, counted, strict=True)),
             groups=groups,
             top_links=top_links,
             days=days,
         )
-
-    async def _groups(
-        self, workspace_id: int, scope: Scope, days: Days, question: Question
-    ) -> dict[str, Group]:
-        if not question.dimensions:
-            return {}
-        parts = [
-            [name for name in question.dimensions if (name in _MANY_VALUES) is is_long]
-            for is_long in (True, False)
-        ]
-        lists = await asyncio.gather(
-            *(
-                self._store.groups(workspace_id, scope, days, part, question.traffic, question.limit)
-                for part in parts
-                if part
-            )
-        )
-        rows: dict[str, list[GroupRow]] = {}
-        for row in chain.from_iterable(lists):
-            rows.setdefault(row.dimension, []).append(row)
-        found = {dimension: _group(some, question.traffic) for dimension, some in rows.items()}
-        return {dimension: found.get(dimension, Group([], 0, Counts())) for dimension in question.dimensions}
 
     async def _visitors(
         self, workspace_id: int, scope: Scope, periods: Sequence[Days], traffic: Traffic
@@ -150,7 +119,7 @@ class Reports:
             self._store.describe_links(workspace_id, candidates),
         )
         links = [
-            TopLink(known[link_id], _only(question.traffic, counts))
+            TopLink(known[link_id], only(question.traffic, counts))
             for link_id, counts in counted.items()
             if link_id in known
         ]
@@ -167,25 +136,3 @@ class Reports:
             if found:
                 return found
         return await self._store.top_totals(workspace_id, count)
-
-
-def _group(rows: list[GroupRow], traffic: Traffic) -> Group:
-    shown = [(row.value, _only(traffic, row.counts)) for row in rows]
-    everything = _only(traffic, rows[0].all_counts)
-    listed = _sum(counts for _, counts in shown)
-    other = Counts(everything.clicks - listed.clicks, everything.bot_clicks - listed.bot_clicks)
-    return Group(shown, rows[0].values - len(rows), other)
-
-
-def _only(traffic: Traffic, counts: Counts) -> Counts:
-    """As if there had been no other clicks."""
-    if traffic == "humans":
-        return Counts(counts.clicks - counts.bot_clicks, 0)
-    if traffic == "bots":
-        return Counts(counts.bot_clicks, counts.bot_clicks)
-    return counts
-
-
-def _sum(some: Iterable[Counts]) -> Counts:
-    counted = list(some)
-    return Counts(sum(one.clicks for one in counted), sum(one.bot_clicks for one in counted))

@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from laconic.clicks.reports.counts import Counts, Traffic
 from laconic.clicks.reports.periods import Bucket
 from laconic.storage.database import Database, Row
 
-Traffic = Literal["all", "humans", "bots"]
 Days = tuple[int, int]  # the first and the last, both included
 
 # Every click has exactly one value of it, and there are five: the cheapest way to a link's clicks of a day.
 _COUNTED_BY = "device_type"
+# What of a row is counted; `counts.only` says the same of a sum.
 _MEASURES: dict[Traffic, str] = {
-    "all": "sum(clicks)",
-    "humans": "sum(clicks) - sum(bot_clicks)",
-    "bots": "sum(bot_clicks)",
+    "all": "clicks",
+    "humans": "(clicks - bot_clicks)",
+    "bots": "bot_clicks",
 }
 
 
@@ -35,6 +36,8 @@ class Scope:
 
 
 Kind = Literal["link", "workspace"]
+# Without names of their own: one that is also a column's would be taken for it in ORDER BY.
+_SUMS = "CAST(coalesce(sum(clicks), 0) AS bigint), CAST(coalesce(sum(bot_clicks), 0) AS bigint)"
 _QUARTERS: dict[Kind, str] = {"link": "click_quarter", "workspace": "workspace_quarter"}
 _DAYS: dict[Kind, str] = {"link": "click_daily", "workspace": "workspace_daily"}
 # $1 is the workspace, $2 the link, or the workspace again.
@@ -44,21 +47,12 @@ _OWN: dict[Kind, str] = {
 }
 
 
-class Counts(NamedTuple):
-    """Bots are included in `clicks`."""
-
-    clicks: int = 0
-    bot_clicks: int = 0
-
-
-class GroupRow(NamedTuple):
-    """One value of a dimension, with the sums over all values of that dimension beside it."""
+class ValueRow(NamedTuple):
+    """One value of a dimension."""
 
     dimension: str
     value: str
     counts: Counts
-    all_counts: Counts
-    values: int
 
 
 class LinkRow(NamedTuple):
@@ -83,22 +77,48 @@ class ReportStore:
         rows = await self._read(workspace_id, scope, _series_sql(scope.kind, len(buckets)), *bounds)
         return {place: Counts(*map(int, sums.split())) for place, sums in rows if sums}
 
-    async def groups(
+    async def days_total(self, workspace_id: int, scope: Scope, days: Days) -> Counts:
+        """All clicks of these UTC days."""
+        ((clicks, bots),) = await self._read(
+            workspace_id,
+            scope,
+            f"SELECT {_SUMS} FROM {_DAYS[scope.kind]} WHERE {_OWN[scope.kind]}"
+            f" AND dimension = '{_COUNTED_BY}' AND day >= $3 AND day <= $4",
+            *days,
+        )
+        return Counts(clicks, bots)
+
+    async def values(
         self,
         workspace_id: int,
         scope: Scope,
         days: Days,
         dimensions: Sequence[str],
         traffic: Traffic,
+        least: int,
         limit: int,
-    ) -> list[GroupRow]:
-        """The most frequent values of each dimension, in order."""
-        sql = _groups_sql(scope.kind, len(dimensions), traffic)
-        rows = await self._read(workspace_id, scope, sql, *days, limit, *dimensions)
-        return [
-            GroupRow(dimension, value, Counts(clicks, bots), Counts(all_clicks, all_bots), values)
-            for dimension, value, clicks, bots, all_clicks, all_bots, values in rows
-        ]
+    ) -> list[ValueRow]:
+        """The first `limit` values of each dimension, by what they have on days with at least `least`."""
+        sql = _values_sql(scope.kind, len(dimensions), traffic)
+        rows = await self._read(workspace_id, scope, sql, *days, least, limit, *dimensions)
+        return [ValueRow(name, value, Counts(clicks, bots)) for name, value, clicks, bots in rows]
+
+    async def exact_values(
+        self, workspace_id: int, scope: Scope, days: Days, dimension: str, values: Sequence[str]
+    ) -> list[ValueRow]:
+        """What each of these values has on all these days, each row found by its whole key."""
+        dates = range(days[0], days[1] + 1)
+        rows = await self._read(
+            workspace_id,
+            scope,
+            f"SELECT value, {_SUMS} FROM {_DAYS[scope.kind]} WHERE {_OWN[scope.kind]} AND dimension = $3"
+            f" AND day IN ({_marks(4, len(dates))}) AND value IN ({_marks(4 + len(dates), len(values))})"
+            " GROUP BY value",
+            dimension,
+            *dates,
+            *values,
+        )
+        return [ValueRow(dimension, value, Counts(clicks, bots)) for value, clicks, bots in rows]
 
     async def visitors(self, workspace_id: int, scope: Scope, periods: Sequence[Days]) -> list[int]:
         """For each range of days the sum of what each day's sketch estimates."""
@@ -136,7 +156,7 @@ class ReportStore:
         if not link_ids:
             return {}
         rows = await self._database.for_workspace(workspace_id).fetch_all(
-            "SELECT link_id, CAST(sum(clicks) AS bigint), CAST(sum(bot_clicks) AS bigint) FROM click_daily"
+            f"SELECT link_id, {_SUMS} FROM click_daily"
             f" WHERE workspace_id = $1 AND dimension = '{_COUNTED_BY}' AND day >= $2 AND day <= $3"
             f" AND link_id IN ({_marks(4, len(link_ids))}) GROUP BY link_id",
             workspace_id,
@@ -181,15 +201,13 @@ def _series_sql(kind: Kind, buckets: int) -> str:
 
 
 @lru_cache(maxsize=256)
-def _groups_sql(kind: Kind, dimensions: int, traffic: Traffic) -> str:
+def _values_sql(kind: Kind, dimensions: int, traffic: Traffic) -> str:
     """A list for each dimension, made by itself: sorting all values together takes twice as long (measured)."""
+    measure = _MEASURES[traffic]
     one = (
-        "SELECT ${name} AS dimension, value, CAST(sum(clicks) AS bigint) AS clicks,"
-        " CAST(sum(bot_clicks) AS bigint) AS bots, CAST(sum(sum(clicks)) OVER () AS bigint) AS all_clicks,"
-        " CAST(sum(sum(bot_clicks)) OVER () AS bigint) AS all_bots, count(*) OVER () AS all_values"
-        f" FROM {_DAYS[kind]} WHERE {_OWN[kind]} AND dimension = ${{name}} AND day >= $3 AND day <= $4"
-        f" GROUP BY value HAVING {_MEASURES[traffic]} > 0"
-        f" ORDER BY {_MEASURES[traffic]} DESC, value LIMIT $5"
+        f"SELECT ${{name}} AS dimension, value, {_SUMS} FROM {_DAYS[kind]}"
+        f" WHERE {_OWN[kind]} AND dimension = ${{name}} AND day >= $3 AND day <= $4 AND {measure} >= $5"
+        f" GROUP BY value ORDER BY sum({measure}) DESC, value LIMIT $6"
     )
-    lists = (one.format(name=6 + place) for place in range(dimensions))
+    lists = (one.format(name=7 + place) for place in range(dimensions))
     return " UNION ALL ".join(f"SELECT * FROM ({one}) AS list{place}" for place, one in enumerate(lists))

@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from laconic import clock
 from laconic.clicks.csv_text import csv_lines
+from laconic.clicks.reports.counts import Traffic
 from laconic.clicks.reports.document import CSV_COLUMNS, report_document, report_rows
 from laconic.clicks.reports.periods import Interval, read_period
 from laconic.clicks.reports.report import DIMENSIONS, LARGEST_LIST, Question, Report
-from laconic.clicks.reports.store import Traffic
 from laconic.errors import ChoiceRefused
 from laconic.web.api.authentication import Gate
 from laconic.web.api.links import API_HEADERS, DomainQuery, domain_of
@@ -78,13 +78,9 @@ class ValueShown(Counted):
     value: str = Field(description="Empty where it is not known.")
 
 
-class OtherShown(Counted):
-    values: int = Field(description="How many values are not listed.")
-
-
 class GroupShown(BaseModel):
     values: list[ValueShown]
-    other: OtherShown
+    other: Counted = Field(description="All clicks of these days that are not listed.")
 
 
 class DaysShown(BaseModel):
