@@ -143,6 +143,8 @@ async def fill(url: str, shape: Shape, *, raw: bool = True) -> float:
         for clicks in make_days(replace(shape, links=len(links)), now() // DAY):
             await load_day(database, links, clicks, raw=raw)
             await database.tidy()  # no server runs that would do it
+        # What engines do by themselves some time after so many rows.
+        await database.execute("ANALYZE")
     finally:
         await database.close()
     return time.perf_counter() - began

@@ -2,10 +2,12 @@
 
 Sorting all values of a month takes most of a report's time where there are many, such as referrers, and all but a few
 of them are not shown. So leaders are found by their good days alone, and then counted exactly. Why nobody is missed:
-whoever has no day with `least` clicks has at most `least - 1` a day. When that, over all days, and on top of the best
-one who was left out, is no more than the last one listed has, the list is right. When it is not, all are sorted.
+whoever has no day with `least` clicks has less than that a day. When so many on every day, on top of what the best
+one who was left out has on good days, are no more than the last one listed has, the list is right. When they are
+more, all are sorted.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,8 +45,11 @@ class TopLists:
             return {}
         short = [name for name in dimensions if name not in _LONG]
         everything = only(self.traffic, await self.store.days_total(self.workspace_id, self.scope, self.days))
-        lists = await self._sorted(short, 1, self.limit)
-        lists |= await self._leaders([name for name in dimensions if name in _LONG], everything)
+        sorted_, leaders = await asyncio.gather(
+            self._sorted(short, 1, self.limit),
+            self._leaders([name for name in dimensions if name in _LONG], everything),
+        )
+        lists = sorted_ | leaders
         return {name: self._group(lists.get(name, []), everything) for name in dimensions}
 
     async def _leaders(self, dimensions: Sequence[str], everything: Counts) -> dict[str, list[ValueRow]]:
@@ -53,15 +58,18 @@ class TopLists:
         if least == 1:
             return await self._sorted(dimensions, 1, self.limit)
         found = await self._sorted(dimensions, least, self.limit + _SPARE + 1)
-        lists = {}
-        for name, rows in found.items():
-            *candidates, left_out = rows if len(rows) > self.limit + _SPARE else [*rows, None]
-            exact = await self._counted(name, [row.value for row in candidates if row])
-            bound = span * (least - 1) + (self._measure(left_out) if left_out else 0)
-            if len(exact) >= self.limit and self._measure(exact[self.limit - 1]) >= bound:
-                lists[name] = exact[: self.limit]
-        unproved = [name for name in dimensions if name not in lists]
-        return lists | await self._sorted(unproved, 1, self.limit)
+        proved = await asyncio.gather(*(self._proved(name, found[name], least * span) for name in found))
+        lists = {name: rows for name, rows in zip(found, proved, strict=True) if rows}
+        return lists | await self._sorted([name for name in dimensions if name not in lists], 1, self.limit)
+
+    async def _proved(self, name: str, rows: list[ValueRow], bound: int) -> list[ValueRow]:
+        """The list, counted exactly; nothing where somebody who was left out may have more. Whoever has no good day has
+        less than `bound`, and the bad days of anybody make less than that."""
+        candidates, left_out = rows[: self.limit + _SPARE], rows[self.limit + _SPARE :]
+        exact = await self._counted(name, [row.value for row in candidates])
+        bound += sum(self._measure(row) for row in left_out)
+        is_right = len(exact) >= self.limit and self._measure(exact[self.limit - 1]) >= bound
+        return exact[: self.limit] if is_right else []
 
     async def _sorted(self, dimensions: Sequence[str], least: int, limit: int) -> dict[str, list[ValueRow]]:
         """By what they have on days with at least `least`."""

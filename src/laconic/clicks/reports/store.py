@@ -106,15 +106,19 @@ class ReportStore:
     async def exact_values(
         self, workspace_id: int, scope: Scope, days: Days, dimension: str, values: Sequence[str]
     ) -> list[ValueRow]:
-        """What each of these values has on all these days, each row found by its whole key."""
+        """What each of these values has on all these days, each row found by its whole key.
+
+        The range of days is said as well: a planner that knows nothing of the table yet reads by it and not all.
+        """
         dates = range(days[0], days[1] + 1)
         rows = await self._read(
             workspace_id,
             scope,
             f"SELECT value, {_SUMS} FROM {_DAYS[scope.kind]} WHERE {_OWN[scope.kind]} AND dimension = $3"
-            f" AND day IN ({_marks(4, len(dates))}) AND value IN ({_marks(4 + len(dates), len(values))})"
-            " GROUP BY value",
+            f" AND day >= $4 AND day <= $5 AND day IN ({_marks(6, len(dates))})"
+            f" AND value IN ({_marks(6 + len(dates), len(values))}) GROUP BY value",
             dimension,
+            *days,
             *dates,
             *values,
         )
