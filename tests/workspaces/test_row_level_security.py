@@ -10,6 +10,7 @@ import pytest
 
 from laconic.clicks.events.model import Place
 from laconic.clicks.events.store import EventStore
+from laconic.clicks.reports.counts import Counts
 from laconic.clicks.reports.periods import Bucket
 from laconic.clicks.reports.store import ReportStore, Scope
 from laconic.clock import DAY, now
@@ -151,7 +152,9 @@ def click_calls(link_id: int, moment: int) -> dict[str, tuple[Any, ...]]:
     before, behind = Place(moment + DAY, 0), Place(0, 0)
     return {
         "ReportStore.series": (scope, [Bucket(moment - DAY, moment + DAY)]),
-        "ReportStore.groups": (scope, (day, day), ["city"], "all", 5),
+        "ReportStore.days_total": (scope, (day, day)),
+        "ReportStore.values": (scope, (day, day), ["city"], "all", 1, 5),
+        "ReportStore.exact_values": (scope, (day, day), "city", ["Köln"]),
         "ReportStore.visitors": (scope, [(day, day)]),
         "ReportStore.top_sketches": ((day, day),),
         "ReportStore.top_totals": (5,),
@@ -177,6 +180,7 @@ NOTHING: dict[str, tuple[Any, ...]] = {
     "LinkStore.domains_of_code": (set(),),
     "DomainStore.slug_of": ("",),
     "ReportStore.series": ({},),
+    "ReportStore.days_total": (Counts(),),
     "ReportStore.visitors": ([0],),
     "ReportStore.count_links": ({},),
     "ReportStore.describe_links": ({},),

@@ -112,7 +112,8 @@ class ConnectionStatements:
         if key not in self._inserts:
             types = await self._types(table)
             self._inserts[key] = postgres_sql.insert_arrays(table, columns, types, on_conflict)
-        return self._inserts[key]
+        sql: str = self._inserts[key]
+        return sql
 
     async def _types(self, table: str) -> dict[str, str]:
         return {row[0]: row[1] for row in await self.fetch_all(postgres_sql.COLUMN_TYPES, table)}
