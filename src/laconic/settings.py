@@ -230,6 +230,10 @@ class Settings:
     oidc_client_secret: str = _setting("", _text, "What this installation proves itself with, if anything.")
     oidc_scopes: str = _setting("openid email profile", _text, "What the provider is asked for.")
     oidc_name: str = _setting("single sign-on", _text, "What the sign-in page calls the provider.")
+    metrics_token: str = _setting("", _text, "A secret that lets Prometheus read /metrics; empty: none.")
+    metrics_from: tuple[str, ...] = _setting(
+        ("127.0.0.1", "::1"), _networks, "Addresses that may read /metrics without a secret."
+    )
     log_level: str = _setting(
         "info", _one_of("debug", "info", "warning", "error"), "The least that is logged."
     )

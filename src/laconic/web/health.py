@@ -41,7 +41,7 @@ class HealthRoutes:
         error = await self._database_error()
         redis = await self._redis_state()
         document: dict[str, Any] = {
-            "status": "degraded" if redis == "error" or self._is_degraded() else "healthy",
+            "status": self._judge(error, redis),
             "timestamp": to_rfc3339(now()),
             "version": __version__,
             "database": "connected",
@@ -53,8 +53,17 @@ class HealthRoutes:
         if error is None:
             document["kgs_pool_size"] = await self._pool_size()
             return json_response(document)
-        document |= {"status": "unhealthy", "database": "error", "error": error}
+        document |= {"database": "error", "error": error}
         return json_response(document, 503, {"retry-after": "1"})
+
+    async def status(self) -> str:
+        """healthy, degraded or unhealthy."""
+        return self._judge(await self._database_error(), await self._redis_state())
+
+    def _judge(self, database_error: str | None, redis: str) -> str:
+        if database_error is not None:
+            return "unhealthy"
+        return "degraded" if redis == "error" or self._is_degraded() else "healthy"
 
     def _is_degraded(self) -> bool:
         """Redirects go on, but clicks are late or were lost to a full disk a moment ago."""
