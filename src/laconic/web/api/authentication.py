@@ -162,7 +162,7 @@ class Gate:
         return peer
 
     async def _is_open(self, request: Request) -> bool:
-        if not self._may_be_open or not _comes_from_here(request):
+        if not self._may_be_open or not comes_from_here(request):
             return False
         return not await self._users_exist()
 
@@ -199,7 +199,11 @@ def _secret_of(request: Request) -> str | None:
     return request.headers.get("x-api-key")
 
 
-def _comes_from_here(request: Request) -> bool:
+def comes_from_here(request: Request) -> bool:
+    """Does a request with a local address come from a program of this machine, as far as its headers tell?
+
+    Not through a proxy, and not by a name that a web page elsewhere has given to this machine (DNS rebinding).
+    """
     host = request.headers.get("host", "").lower()
     name = host if host.endswith("]") else host.rpartition(":")[0] or host
     return name in _LOCAL_NAMES and not any(is_from_proxy(header) for header in request.headers)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from laconic.clicks.board import Board
 from laconic.redirect.forwarded import TrustedProxies
-from laconic.web.api.authentication import Gate, is_from_proxy
+from laconic.web.api.authentication import Gate, comes_from_here, is_from_proxy, is_loopback
 from laconic.web.health import HealthRoutes
 from laconic.web.metrics import catalog
 from laconic.web.metrics.board import INSTALLATION, MetricBoard
@@ -59,9 +59,12 @@ class MetricsRoutes:
         scheme, _, secret = request.headers.get("authorization", "").partition(" ")
         if self._token and scheme.lower() == "bearer":
             return hmac.compare_digest(secret.strip().encode(), self._token)
-        # What a proxy passes on comes from anywhere, whatever address it has here.
         peer = request.client.host if request.client else ""
-        return self._from.trusts(peer) and not any(is_from_proxy(name) for name in request.headers)
+        if not self._from.trusts(peer):
+            return False
+        # What a proxy passes on comes from anywhere, whatever address it has here.
+        is_direct = not any(is_from_proxy(name) for name in request.headers)
+        return comes_from_here(request) if is_loopback(peer) else is_direct
 
     def _tell_clicks(self) -> None:
         numbers, page = self._clicks.ingest, self._page
