@@ -265,6 +265,12 @@ NAMES: dict[str, dataclasses.Field[Any]] = {
 }
 
 
+def says_json_logs(environment: Mapping[str, str] | None = None) -> bool:
+    """For a start that fails over the settings themselves."""
+    given = os.environ if environment is None else environment
+    return given.get(f"{PREFIX}LOG_FORMAT", "").strip() == "json"
+
+
 def read_settings(
     environment: Mapping[str, str] | None = None, *, folder: Path = Path(), **overrides: Any
 ) -> Settings:

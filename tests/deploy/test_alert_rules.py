@@ -130,11 +130,15 @@ def promtool() -> str:
 
 def test_prometheus_accepts_the_rules() -> None:
     """Its own program reads the file."""
-    checked = subprocess.run([promtool(), "check", "rules", str(RULES)], capture_output=True, text=True, check=False)
+    checked = subprocess.run(
+        [promtool(), "check", "rules", str(RULES)], capture_output=True, text=True, check=False
+    )
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_alerts_fire_when_they_should_and_not_before() -> None:
     """Series of numbers, and which alerts they raise: by Prometheus's own evaluation."""
-    checked = subprocess.run([promtool(), "test", "rules", str(TESTS)], capture_output=True, text=True, check=False)
+    checked = subprocess.run(
+        [promtool(), "test", "rules", str(TESTS)], capture_output=True, text=True, check=False
+    )
     assert checked.returncode == 0, checked.stdout + checked.stderr

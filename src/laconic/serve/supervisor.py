@@ -12,7 +12,6 @@ import os
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -143,8 +142,8 @@ class Supervisor:
             status = 0
         except LaconicError as error:
             Report.from_error(error).send(self._report_pipe)
-        except BaseException:
-            traceback.print_exc()
+        except BaseException as error:
+            log.critical("unexpected error", process=child.name, exc_info=error)
         finally:
             _flush_streams()
             os._exit(status)

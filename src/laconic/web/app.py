@@ -121,10 +121,10 @@ class App:
             return
         site = self._hosts.site_of(_host_of(scope))
         if site is not None:
-            await self.requests.watch("redirect", partial(self._answer_on, site, scope, receive), send)
+            await self.requests.watch("redirect", scope, partial(self._answer_on, site, scope, receive), send)
         else:
             route_class = class_of(scope["method"], scope["path"])
-            await self.requests.watch(route_class, partial(self._answer_here, scope, receive), send)
+            await self.requests.watch(route_class, scope, partial(self._answer_here, scope, receive), send)
 
     async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
         """On the base host, and on hosts that nobody has claimed."""

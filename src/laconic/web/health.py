@@ -17,6 +17,12 @@ _LATE_SECONDS = 60
 _RECENT = MINUTE
 
 
+# In each answer, for whoever wonders which of the three to ask.
+_LIVE = "This process answers. If it does not, start it again."
+_READY = "Requests may be sent here. If not, send them elsewhere and do not restart it."
+_HEALTH = "The state of all that this worker leans on, for people and alerts. Redirects may go on when it is not healthy."
+
+
 class HealthRoutes:
     def __init__(self, services: Services, board: Board) -> None:
         self._services = services
@@ -25,16 +31,18 @@ class HealthRoutes:
 
     async def live(self) -> Response:
         """The process answers. Nothing else is asked: a database that is away is no reason to restart it."""
-        return json_response({"status": "alive"})
+        return json_response({"status": "alive", "means": _LIVE})
 
     async def ready(self) -> Response:
         """May requests be sent here? No while the worker is stopping or the database is away."""
         if self.is_draining:
-            return json_response({"status": "draining"}, 503, {"retry-after": "1"})
+            document = {"status": "draining", "means": _READY}
+            return json_response(document, 503, {"retry-after": "1"})
         error = await self._database_error()
         if error is not None:
-            return json_response({"status": "unavailable", "error": error}, 503, {"retry-after": "1"})
-        return json_response({"status": "ready"})
+            document = {"status": "unavailable", "means": _READY, "error": error}
+            return json_response(document, 503, {"retry-after": "1"})
+        return json_response({"status": "ready", "means": _READY})
 
     async def health(self, request: Request) -> Response:
         """The state of everything this worker leans on."""
@@ -42,6 +50,7 @@ class HealthRoutes:
         redis = await self._redis_state()
         document: dict[str, Any] = {
             "status": self._judge(error, redis),
+            "means": _HEALTH,
             "timestamp": to_rfc3339(now()),
             "version": __version__,
             "database": "connected",

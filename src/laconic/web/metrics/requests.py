@@ -4,10 +4,19 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import structlog
+
 from laconic.clock import SECOND, monotonic
 from laconic.codes.rules import OWN_PATHS
+from laconic.logs import REQUEST_ID
 from laconic.web.metrics.catalog import DURATION_BOUNDS, FIRST_BITS
 from laconic.web.pages.preview import is_preview
+from laconic.web.request_ids import HEADER, request_id_of
+
+log = structlog.get_logger(__name__)
+
+Answer = Callable[[Any], Awaitable[None]]
+"""Answers one request by the `send` that it is given."""
 
 _WATCH = frozenset({"health", "live", "metrics", "ready"})
 _REPORTS = ("/analytics", "/clicks", "/stats")
@@ -61,19 +70,34 @@ class RequestMeter:
         self.answered: Counter[tuple[str, int]] = Counter()
         self.durations: defaultdict[str, Durations] = defaultdict(Durations)
 
-    async def watch(self, route_class: str, answer: Callable[[Any], Awaitable[None]], send: Any) -> None:
-        """Passes on what `answer` sends, and remembers the status and the time."""
+    async def watch(self, route_class: str, scope: Any, answer: Answer, send: Any) -> None:
+        """Passes on what `answer` sends, with the request's id, and remembers the status and the time."""
         begun = monotonic()
         status = _NO_ANSWER
+        request_id = request_id_of(scope["headers"])
+        header = (HEADER, request_id.encode("ascii"))
 
         async def note(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                message = {**message, "headers": [*message.get("headers", ()), header]}
             await send(message)
 
+        token = REQUEST_ID.set(request_id)
         try:
             await answer(note)
         finally:
+            took = monotonic() - begun
             self.answered[route_class, status] += 1
-            self.durations[route_class].observe(int((monotonic() - begun) * SECOND))
+            self.durations[route_class].observe(int(took * SECOND))
+            if route_class != "redirect":
+                # Without the path: invitations and sign-ins carry secrets in it.
+                log.debug(
+                    "answered",
+                    method=scope["method"],
+                    route=route_class,
+                    status=status,
+                    ms=round(took * 1000, 2),
+                )
+            REQUEST_ID.reset(token)

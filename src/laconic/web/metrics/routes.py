@@ -5,11 +5,12 @@ import hmac
 from collections.abc import Callable
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from laconic.clicks.board import Board
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.web.api.authentication import Gate, comes_from_here, is_from_proxy, is_loopback
+from laconic.web.api.openapi import problems
 from laconic.web.health import HealthRoutes
 from laconic.web.metrics import catalog
 from laconic.web.metrics.board import INSTALLATION, MetricBoard
@@ -79,5 +80,11 @@ class MetricsRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter(tags=["health"])
-        router.add_api_route("/metrics", self.metrics, methods=["GET"])
+        router.add_api_route(
+            "/metrics",
+            self.metrics,
+            methods=["GET"],
+            response_class=PlainTextResponse,
+            responses=problems(401),
+        )
         return router
