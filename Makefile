@@ -49,7 +49,7 @@ faults: setup-dev ## Kill, stop, cut and fill: the long tests (up to an hour)
 	$(BIN)/python -m pytest tests -m long $(ARGS)
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-	--no-emit-index-url pyproject.toml --extra postgres --extra redis --extra oidc --group build
+	--no-emit-index-url pyproject.toml --extra postgres --extra redis --extra oidc --extra otel --group build
 
 .PHONY: lock
 lock: setup ## Write the lock files anew from pyproject.toml (ARGS=--upgrade for newer versions)

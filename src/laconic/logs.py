@@ -2,9 +2,17 @@
 
 import logging
 import sys
+import threading
+from collections.abc import MutableMapping
+from contextvars import ContextVar
 from typing import Any
 
 import structlog
+
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
+"""Of the request that is being answered: in its answer, and in every line that is logged meanwhile."""
+
+log = structlog.get_logger(__name__)
 
 
 def set_up_logs(level: str, form: str) -> None:
@@ -12,10 +20,11 @@ def set_up_logs(level: str, form: str) -> None:
     shared: list[Any] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _add_request_id,
     ]
     last: Any
     if form == "json":
-        shared.append(structlog.processors.format_exc_info)
+        shared += [structlog.processors.StackInfoRenderer(), structlog.processors.format_exc_info]
         last = structlog.processors.JSONRenderer()
     else:
         # The default draws exceptions with the values of local variables: slow, and full of secrets.
@@ -37,3 +46,32 @@ def set_up_logs(level: str, form: str) -> None:
     # The client that talks to an identity provider would log every address it asks, codes and all.
     for name in ("httpx", "httpcore", "httpx2", "authlib"):
         logging.getLogger(name).setLevel("WARNING")
+    if form == "json":
+        _catch_what_python_prints()
+
+
+def _add_request_id(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    request_id = REQUEST_ID.get()
+    if request_id:
+        event["request_id"] = request_id
+    return event
+
+
+def _catch_what_python_prints() -> None:
+    """Warnings and exceptions that nobody has caught would be several lines of plain text."""
+    logging.captureWarnings(True)
+
+    def uncaught(kind: Any, error: Any, trace: Any) -> None:
+        log.critical("unexpected error", exc_info=(kind, error, trace))
+
+    def in_thread(raised: threading.ExceptHookArgs) -> None:
+        if raised.exc_type is not SystemExit:
+            uncaught(raised.exc_type, raised.exc_value, raised.exc_traceback)
+
+    def unraisable(raised: Any) -> None:
+        message = raised.err_msg or "an error that nobody could catch"
+        log.error(message, exc_info=(raised.exc_type, raised.exc_value, raised.exc_traceback))
+
+    sys.excepthook = uncaught
+    threading.excepthook = in_thread
+    sys.unraisablehook = unraisable

@@ -230,6 +230,10 @@ class Settings:
     oidc_client_secret: str = _setting("", _text, "What this installation proves itself with, if anything.")
     oidc_scopes: str = _setting("openid email profile", _text, "What the provider is asked for.")
     oidc_name: str = _setting("single sign-on", _text, "What the sign-in page calls the provider.")
+    metrics_token: str = _setting("", _text, "A secret that lets Prometheus read /metrics; empty: none.")
+    metrics_from: tuple[str, ...] = _setting(
+        ("127.0.0.1", "::1"), _networks, "Addresses that may read /metrics without a secret."
+    )
     log_level: str = _setting(
         "info", _one_of("debug", "info", "warning", "error"), "The least that is logged."
     )
@@ -259,6 +263,12 @@ class Settings:
 NAMES: dict[str, dataclasses.Field[Any]] = {
     PREFIX + known.name.upper(): known for known in dataclasses.fields(Settings)
 }
+
+
+def says_json_logs(environment: Mapping[str, str] | None = None) -> bool:
+    """For a start that fails over the settings themselves."""
+    given = os.environ if environment is None else environment
+    return given.get(f"{PREFIX}LOG_FORMAT", "").strip() == "json"
 
 
 def read_settings(

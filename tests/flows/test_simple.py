@@ -104,13 +104,17 @@ def test_health_tells_how_it_is(api: httpx.Client) -> None:
     assert document.pop("kgs_pool_size") > 0
     assert document.pop("ingest_lag_seconds") >= 0
     assert document.pop("clicks_missed") == 0
+    assert document.pop("means")
     assert document == {"status": "healthy", "version": __version__, "database": "connected", "redis": "off"}
 
 
 def test_orchestrators_get_their_answers(api: httpx.Client) -> None:
     """/live and /ready answer 200 while all is well."""
-    assert api.get("/live").json() == {"status": "alive"}
-    assert api.get("/ready").json() == {"status": "ready"}
+    live, ready = api.get("/live").json(), api.get("/ready").json()
+    assert (live["status"], ready["status"]) == ("alive", "ready")
+    # Each says what it is for, and no two the same.
+    meanings = {live["means"], ready["means"], api.get("/health").json()["means"]}
+    assert len(meanings) == 3
 
 
 def test_root_tells_programs_what_it_is(api: httpx.Client) -> None:

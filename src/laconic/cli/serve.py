@@ -2,14 +2,17 @@
 
 import asyncio
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import click
 
 from laconic.cli.address import default_base_url, leave_base_url
 from laconic.cli.call import Call, pass_call, shared_options
+from laconic.cli.failures import Failure
 from laconic.cli.places import engine_of
-from laconic.settings import Settings, read_settings
+from laconic.errors import LaconicError
+from laconic.settings import Settings, read_settings, says_json_logs
 
 
 @click.command(short_help="Run the server.")
@@ -36,8 +39,18 @@ def serve(call: Call, host: str | None, port: int | None, workers: int | None, r
       laconic serve --workers 4 --data /var/lib/laconic
       LACONIC_BASE_URL=https://go.example.com laconic serve --host 0.0.0.0 --port 80
     """
-    settings = read_settings(data=call.data, host=host or None, port=port, workers=workers)
+    logs_are_json = says_json_logs()
+    try:
+        settings = read_settings(data=call.data, host=host or None, port=port, workers=workers)
+        logs_are_json = settings.log_format == "json"
+        return _serve(call, settings, role)
+    except (LaconicError, OSError) as error:
+        if not logs_are_json or call.json:
+            raise
+        return _log_failure(error)
 
+
+def _serve(call: Call, settings: Settings, role: str) -> int:
     from laconic.cli.banner import Banner, Mode
     from laconic.logs import set_up_logs
     from laconic.serve.claims import claim_data, listen
@@ -47,7 +60,7 @@ def serve(call: Call, host: str | None, port: int | None, workers: int | None, r
     _warn_of_role(settings, role)
     folder = Path(settings.data)
     claim_data(
-        folder, on_wait=lambda: click.echo("The last server was killed; its processes are ending …", err=True)
+        folder, on_wait=partial(_say, settings, "The last server was killed; its processes are ending …")
     )
     settings.journal_folder.mkdir(mode=0o700, exist_ok=True)
     set_up_token = asyncio.run(_prepare_database(settings))
@@ -58,13 +71,35 @@ def serve(call: Call, host: str | None, port: int | None, workers: int | None, r
     mode = Mode.from_settings(settings, has_users=set_up_token is None)
     banner = Banner(settings, mode, role, set_up_token)
     supervisor = Supervisor(settings, role, listeners)  # type: ignore[arg-type]
-    return supervisor.run(lambda: banner.show(as_json=call.json))
+    as_json = call.json or settings.log_format == "json"
+    return supervisor.run(lambda: banner.show(as_json=as_json))
+
+
+def _log_failure(error: LaconicError | OSError) -> int:
+    """Whoever wants JSON in the log wants the last line so, too."""
+    import structlog
+
+    from laconic.logs import set_up_logs
+
+    set_up_logs("info", "json")
+    failure = Failure.from_error(error) if isinstance(error, LaconicError) else Failure.from_os(error)
+    structlog.get_logger(__name__).error("cannot start", reason=failure.line, code=failure.document["code"])
+    return failure.status
+
+
+def _say(settings: Settings, text: str) -> None:
+    if settings.log_format == "json":
+        import structlog
+
+        structlog.get_logger(__name__).warning(text)
+    else:
+        click.echo(text, err=True)
 
 
 def _warn_of_role(settings: Settings, role: str) -> None:
     """The lock on its folder keeps any other server, and so any other upkeep, away from SQLite."""
     if role == "web" and engine_of(settings.effective_database_url) == "SQLite":
-        click.echo("Without upkeep SQLite's log grows and grows: use --role all, or PostgreSQL.", err=True)
+        _say(settings, "Without upkeep SQLite's log grows and grows: use --role all, or PostgreSQL.")
 
 
 async def _prepare_database(settings: Settings) -> str | None:

@@ -84,6 +84,7 @@ class Journal:
     ) -> None:
         self.journal_id = secrets.token_hex(16)
         self.missed = 0
+        self.sync_failures = 0
         self._folder = folder
         self._segment_bytes = segment_bytes
         self._monotonic = monotonic

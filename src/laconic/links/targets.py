@@ -1,6 +1,7 @@
 """Which URLs may be a link's target, and what the Location header says for them."""
 
 import re
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from string import ascii_letters, digits
@@ -67,9 +68,21 @@ class TargetRules:
         self._allow_private = allow_private
         # Names that lead outside, as far as a name tells: most links of an import go to few hosts.
         self._public_hosts: set[str] = set()
+        self.refused: Counter[str] = Counter()
+        """How many, by reason."""
 
     def check(self, text: str) -> Target:
         """The target that `text` stands for; raises TargetRefused or TargetTooLong."""
+        try:
+            return self._judge(text)
+        except TargetRefused as refusal:
+            self.refused[refusal.reason] += 1
+            raise
+        except TargetTooLong:
+            self.refused["too_long"] += 1
+            raise
+
+    def _judge(self, text: str) -> Target:
         text = text.strip()
         if not text:
             _refuse("empty", "The URL is empty.")

@@ -53,6 +53,8 @@ class CacheCounts:
     # Look-ups of the database, and those of them that the lane has answered itself.
     look_ups: int = 0
     at_once: int = 0
+    # What the lane has found out to be a no: the application asks for it again, to say so.
+    asked_twice: int = 0
 
 
 @dataclass(slots=True)
@@ -113,7 +115,10 @@ class RedirectCache:
             finding.send(None)
         except StopIteration as found:
             entry: Entry = found.value
-            self.counts.at_once += isinstance(entry, Redirect)
+            if isinstance(entry, Redirect):
+                self.counts.at_once += 1
+            else:
+                self.counts.asked_twice += 1
             return entry
         except Unavailable:
             return None
@@ -240,6 +245,11 @@ class RedirectCache:
         self.entries[key] = entry
         while self._bytes > self.most_bytes or len(self.entries) > self.most_entries:
             self._evict_one()
+
+    @property
+    def size(self) -> int:
+        """Bytes that the entries take."""
+        return self._bytes
 
     def _evict_one(self) -> None:
         for _ in range(_MOST_SPARED):

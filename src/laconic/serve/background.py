@@ -13,11 +13,13 @@ from laconic.clicks.ingest import Ingest
 from laconic.clicks.store import ClickStore
 from laconic.errors import Unavailable
 from laconic.serve.children import Lifeline
+from laconic.serve.telling import tell_always, telling_of
 from laconic.settings import Settings
 from laconic.storage.database import Database
 from laconic.storage.engines import open_database, open_shared_store
 from laconic.upkeep.lease import Lease
 from laconic.upkeep.months import Months
+from laconic.web.metrics.board import Page
 from laconic.wiring import open_code_works, open_filler, open_reaper, open_sweeps
 
 log = structlog.get_logger(__name__)
@@ -27,12 +29,13 @@ log = structlog.get_logger(__name__)
 _COLLECT_AFTER = (1_000_000, 20, 50)
 
 
-async def run_ingest(settings: Settings, board: Board, lifeline: Lifeline) -> None:
+async def run_ingest(settings: Settings, board: Board, page: Page, lifeline: Lifeline) -> None:
     """Journals into the database, until told to stop and all that was written is applied."""
     # Told to stop or not, what was journaled before is still to be applied.
     lifeline.watch(may_be_cancelled=False)
     gc.set_threshold(*_COLLECT_AFTER)
     database = await open_database(settings.owner_database_url, writes="clicks")
+    telling = asyncio.create_task(tell_always(telling_of(page, database)))
     try:
         lifeline.ready()
         # Loading its tables takes longer than all the rest of a start; clicks wait in the journal meanwhile.
@@ -40,10 +43,11 @@ async def run_ingest(settings: Settings, board: Board, lifeline: Lifeline) -> No
         ingest = Ingest(settings.journal_folder, ClickStore(database), enricher)
         await ingest.run(lifeline.stopping, board)
     finally:
+        telling.cancel()
         await database.close()
 
 
-async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
+async def run_upkeep(settings: Settings, page: Page, lifeline: Lifeline) -> None:
     """Once a second the engine's housekeeping; once a minute what has served its time is removed. What may take minutes
     goes on beside it: the reaper, old months of clicks, codes that are kept ready."""
     lifeline.watch()
@@ -53,6 +57,7 @@ async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
     beside = [
         asyncio.create_task(_reap(settings, database)),
         asyncio.create_task(Months(database, settings.click_retention, archive).keep()),
+        asyncio.create_task(tell_always(telling_of(page, database))),
     ]
     filling = asyncio.create_task(_fill_pool(settings, database, lifeline.stopping))
     try:

@@ -16,9 +16,11 @@ import structlog
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.serve.children import Lifeline, tune_interpreter
 from laconic.serve.directory import follow_directory
+from laconic.serve.telling import tell_always, telling_of
 from laconic.settings import Settings
 from laconic.web.api.imports import ImportOrder, LocalImports, Put
 from laconic.web.api.problems import document_line
+from laconic.web.metrics.board import Page
 from laconic.wiring import open_services
 
 log = structlog.get_logger(__name__)
@@ -83,14 +85,16 @@ async def _receive(reader: asyncio.StreamReader, put: Put) -> None:
         put(document_line(_CUT_OFF))
 
 
-async def run_import_worker(settings: Settings, desk: socket.socket, lifeline: Lifeline) -> None:
+async def run_import_worker(settings: Settings, desk: socket.socket, page: Page, lifeline: Lifeline) -> None:
     """Takes orders until told to stop; the web workers have ended by then, and with them their orders."""
     tune_interpreter()
     os.nice(_NICE)
     lifeline.watch()
     async with open_services(settings, pooled=False) as services:
         imports = LocalImports(services)
-        following = asyncio.create_task(follow_directory(services.directory))
+        following = asyncio.gather(
+            follow_directory(services.directory), tell_always(telling_of(page, services.database, services))
+        )
         under_way: set[asyncio.Task[None]] = set()
 
         def take_order() -> None:

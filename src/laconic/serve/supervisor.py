@@ -12,7 +12,6 @@ import os
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +29,8 @@ from laconic.serve.children import Lifeline, Report, read_reports
 from laconic.serve.import_worker import make_desk, run_import_worker
 from laconic.serve.web_worker import run_web_worker
 from laconic.settings import Settings
+from laconic.web.metrics import catalog
+from laconic.web.metrics.board import MetricBoard, Page
 
 log = structlog.get_logger(__name__)
 
@@ -56,6 +57,7 @@ _WAKE_SIGNALS = {signal.SIGCHLD, signal.SIGIO}
 class _Child:
     name: str
     run: Run
+    page: Page
     listener: socket.socket | None = None
     pid: int = 0
     is_ready: bool = False
@@ -64,6 +66,14 @@ class _Child:
     start_at: float = 0.0
     # Applies what the others have left behind, so it ends last.
     is_ingest: bool = False
+
+    def tell_start(self) -> None:
+        self.page.add(catalog.STARTS)
+
+    def tell_end(self) -> None:
+        """What it was like is over; what it has counted stays."""
+        self.page.wipe_gauges()
+        self.page.gauge(catalog.UP, 0)
 
 
 class Supervisor:
@@ -112,6 +122,7 @@ class Supervisor:
     def _start(self, child: _Child) -> None:
         child.started = monotonic()
         child.is_ready = False
+        child.tell_start()
         _flush_streams()
         child.pid = os.fork()
         if child.pid == 0:
@@ -131,8 +142,8 @@ class Supervisor:
             status = 0
         except LaconicError as error:
             Report.from_error(error).send(self._report_pipe)
-        except BaseException:
-            traceback.print_exc()
+        except BaseException as error:
+            log.critical("unexpected error", process=child.name, exc_info=error)
         finally:
             _flush_streams()
             os._exit(status)
@@ -191,6 +202,7 @@ class Supervisor:
             if child.pid in ended:
                 dead.append((child, ended[child.pid], self._problems.pop(child.pid, None)))
                 child.pid = 0
+                child.tell_end()
         return dead
 
     def _read_reports(self) -> None:
@@ -201,6 +213,7 @@ class Supervisor:
             for child in self._children:
                 if child.pid == report.pid:
                     child.is_ready = True
+                    child.page.gauge(catalog.UP, 1)
 
     # Stopping.
 
@@ -249,15 +262,22 @@ class Supervisor:
 def _children(settings: Settings, role: Role, listeners: Sequence[socket.socket]) -> list[_Child]:
     children = []
     board = Board(len(listeners))
-    if role in ("all", "web"):
+    web = [f"web {number}" for number, _ in enumerate(listeners, start=1)]
+    answers, cleans = role in ("all", "web"), role in ("all", "background")
+    metrics = MetricBoard([*web, *["imports", "ingest"] * answers, *["upkeep"] * cleans])
+    if answers:
         orders, desk = make_desk()
-        for number, listener in enumerate(listeners):
-            run = partial(run_web_worker, settings, listener, orders, WorkerBoard(board, number))
-            children.append(_Child(f"web {number + 1}", run, listener))
-        children.append(_Child("imports", partial(run_import_worker, settings, desk)))
-        children.append(_Child("ingest", partial(run_ingest, settings, board), is_ingest=True))
-    if role in ("all", "background"):
-        children.append(_Child("upkeep", partial(run_upkeep, settings)))
+        for number, (name, listener) in enumerate(zip(web, listeners, strict=True)):
+            told = WorkerBoard(board, number)
+            run = partial(run_web_worker, settings, listener, orders, told, metrics, name)
+            children.append(_Child(name, run, metrics.page(name), listener))
+        page = metrics.page("imports")
+        children.append(_Child("imports", partial(run_import_worker, settings, desk, page), page))
+        page = metrics.page("ingest")
+        children.append(_Child("ingest", partial(run_ingest, settings, board, page), page, is_ingest=True))
+    if cleans:
+        page = metrics.page("upkeep")
+        children.append(_Child("upkeep", partial(run_upkeep, settings, page), page))
     return children
 
 

@@ -18,8 +18,10 @@ from laconic.redirect.lane import Lane, lane_protocol
 from laconic.serve.children import Lifeline, tune_interpreter
 from laconic.serve.directory import follow_directory
 from laconic.serve.import_worker import RemoteImports
+from laconic.serve.telling import tell_always
 from laconic.settings import Settings
 from laconic.web.app import App
+from laconic.web.metrics.board import MetricBoard
 from laconic.wiring import Services, open_services
 
 log = structlog.get_logger(__name__)
@@ -52,6 +54,8 @@ async def run_web_worker(
     listener: socket.socket,
     desk: socket.socket | None,
     board: WorkerBoard,
+    metrics: MetricBoard,
+    process: str,
     lifeline: Lifeline,
 ) -> None:
     """`desk` is where imports are handed over; without one they are carried out here."""
@@ -61,7 +65,9 @@ async def run_web_worker(
     async with open_services(settings) as services:
         journal = Journal(settings.journal_folder)
         try:
-            app = App(services, journal, board.board, RemoteImports(desk) if desk else None)
+            metrics.page(process).go_on()
+            imports = RemoteImports(desk) if desk else None
+            app = App(services, journal, board.board, imports, metrics, process)
             await _answer(services, journal, app, board, listener, lifeline)
         finally:
             journal.close()
@@ -98,11 +104,14 @@ async def _answer(
         ),
         on_started=lifeline.ready,
     )
+    app.numbers.lane = lane
+    app.numbers.count_connections = lambda: len(server.server_state.connections)
     tasks = [
         asyncio.create_task(services.database.follow_changes(services.cache, services.cache.history)),
         asyncio.create_task(follow_directory(services.directory)),
         asyncio.create_task(_turn_seconds(lane, services.cache, server)),
         asyncio.create_task(_sync(journal, board)),
+        asyncio.create_task(tell_always(app.numbers.tell)),
         asyncio.create_task(services.pool.run()),
         asyncio.create_task(_stop(lifeline.stopping, app, server, services)),
     ]
@@ -113,8 +122,9 @@ async def _answer(
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, app.metrics.installation.close(), return_exceptions=True)
         lane.flush()
+        app.numbers.tell()
 
 
 def _end_with(server: uvicorn.Server, task: asyncio.Task[None]) -> None:
@@ -142,6 +152,7 @@ async def _sync(journal: Journal, board: WorkerBoard) -> None:
             try:
                 await asyncio.to_thread(job)
             except OSError as error:
+                journal.sync_failures += 1
                 log.error("the click journal cannot be synced", error=str(error))
 
 

@@ -11,7 +11,10 @@ names the database's history: it changes when commits may be missing that were t
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from laconic.storage.breaker import Breaker  # brings what commands do not need
 
 Row = Sequence[Any]
 T = TypeVar("T")
@@ -41,6 +44,20 @@ class Merge:
         ]
         changes += [f"{name} = excluded.{name}" for name in self.replaces]
         return f"ON CONFLICT ({', '.join(self.keys)}) DO UPDATE SET {', '.join(changes)}"
+
+
+# What is counted as slow.
+SLOW_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class PoolNumbers:
+    """How many connections there are, how many of them are at work, and how many there may be."""
+
+    name: str
+    open: int
+    busy: int
+    most: int
 
 
 class Statements(Protocol):
@@ -118,6 +135,9 @@ class Database(Tenant, Protocol):
     `Conflict` when a unique index refused a row. Nobody above has heard of a driver.
     """
 
+    engine: str
+    """Its name, for whoever looks after it."""
+
     answers_at_once: bool
     """Does `fetch_hot` never suspend? Then a redirect's look-up need not leave the lane."""
 
@@ -182,6 +202,20 @@ class Database(Tenant, Protocol):
         `argument` is the number of the placeholder to use: `text_search(["spring"], 3)` may give
         `("... MATCH $3", '"spring"*')`.
         """
+        ...
+
+    @property
+    def slow_queries(self) -> int:
+        """Statements that took more than SLOW_SECONDS; where commits are shared, a commit with all that is in it."""
+        ...
+
+    def pools(self) -> Sequence[PoolNumbers]:
+        """As they are now; costs nothing."""
+        ...
+
+    @property
+    def breakers(self) -> "Sequence[Breaker]":
+        """Where calls fail over a network."""
         ...
 
     async def sizes(self) -> dict[str, int]:

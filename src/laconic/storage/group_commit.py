@@ -11,8 +11,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from laconic.clock import monotonic
 from laconic.errors import LaconicError, OutcomeUnknown, Unavailable
-from laconic.storage.database import Statements
+from laconic.storage.database import SLOW_SECONDS, Statements
 
 T = TypeVar("T")
 Work = Callable[[Statements], Awaitable[Any]]
@@ -84,6 +85,9 @@ class GroupCommit:
         self._jobs: deque[_Job] = deque()
         self._wake = threading.Condition()
         self._closing = False
+        # Work that has not been settled, and commits that took long.
+        self.waiting = 0
+        self.slow = 0
         self._thread = threading.Thread(target=self._run, name="laconic-writer", daemon=True)
         self._started: asyncio.Future[None] = self._loop.create_future()
 
@@ -97,6 +101,7 @@ class GroupCommit:
             if self._closing:
                 raise Unavailable("The database is closed.")
             self._jobs.append(_Job(work, waiter))
+            self.waiting += 1
             self._wake.notify()
         # A caller that goes away must not leave a half-told story: the work is done or undone all the same.
         return await asyncio.shield(waiter)
@@ -115,9 +120,16 @@ class GroupCommit:
             return
         self._tell(self._started.set_result, None)
         while batch := self._next_batch():
+            begun = monotonic()
             self._commit_together(session, batch)
-            self._tell(_settle_all, batch)
+            self.slow += monotonic() - begun > SLOW_SECONDS
+            self._tell(self._settle_all, batch)
         session.close()
+
+    def _settle_all(self, batch: list[_Job]) -> None:
+        self.waiting -= len(batch)
+        for job in batch:
+            job.settle()
 
     def _tell(self, call: Callable[[Any], None], argument: Any) -> None:
         self._loop.call_soon_threadsafe(call, argument)
@@ -168,8 +180,3 @@ class GroupCommit:
 def _fail_all(batch: list[_Job], error: Exception) -> None:
     for job in batch:
         job.error = job.error or error
-
-
-def _settle_all(batch: list[_Job]) -> None:
-    for job in batch:
-        job.settle()

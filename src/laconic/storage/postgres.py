@@ -7,16 +7,25 @@ statement that fails inside a transaction dooms it, even if `work` goes on: noth
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
 import asyncpg
 
-from laconic.clock import DAY
+from laconic.clock import DAY, monotonic
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage import postgres_sql
 from laconic.storage.breaker import Breaker
-from laconic.storage.database import ChangeListener, Merge, Row, Statements, Tenant
+from laconic.storage.database import (
+    SLOW_SECONDS,
+    ChangeListener,
+    Merge,
+    PoolNumbers,
+    Row,
+    Statements,
+    Tenant,
+)
 from laconic.storage.months import begin_of, month_from_name
 from laconic.storage.postgres_address import PostgresAddress
 from laconic.storage.postgres_connect import (
@@ -45,14 +54,21 @@ _LISTEN_COMMAND_SECONDS = 2.0
 _IDLE_SECONDS, _FOR_EVER = 300.0, 0.0  # as the driver has it
 
 
+@dataclass(slots=True)
+class Known:
+    """What the statements of all connections share."""
+
+    inserts: dict[Any, str] = field(default_factory=dict)
+    merges: dict[Any, tuple[str, frozenset[int]]] = field(default_factory=dict)
+    slow: int = 0
+
+
 class ConnectionStatements:
     """The statements of one connection."""
 
-    def __init__(
-        self, connection: Connection, inserts: dict[Any, Any], lost: type[Unavailable] = Unavailable
-    ) -> None:
+    def __init__(self, connection: Connection, known: Known, lost: type[Unavailable] = Unavailable) -> None:
         self._connection = connection
-        self._inserts = inserts
+        self._known = known
         self._lost = lost
         self.failure: Exception | None = None
 
@@ -60,6 +76,7 @@ class ConnectionStatements:
     def _statement(self) -> Iterator[None]:
         if isinstance(self.failure, Unavailable):
             raise self.failure  # the connection is gone, whatever the caller made of it
+        begun = monotonic()
         try:
             with translated(self._lost):
                 yield
@@ -68,6 +85,8 @@ class ConnectionStatements:
         except Exception as error:
             self.failure = error
             raise
+        finally:
+            self._known.slow += monotonic() - begun > SLOW_SECONDS
 
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
         with self._statement():
@@ -97,10 +116,11 @@ class ConnectionStatements:
 
     async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
         key = (table, how)
-        if key not in self._inserts:
+        merges = self._known.merges
+        if key not in merges:
             types = await self._types(table)
-            self._inserts[key] = postgres_sql.merge_arrays(table, how.columns, types, how.clause(table))
-        sql, as_text = self._inserts[key]
+            merges[key] = postgres_sql.merge_arrays(table, how.columns, types, how.clause(table))
+        sql, as_text = merges[key]
         given = [
             postgres_sql.array_text(column) if place in as_text else column
             for place, column in enumerate(columns)
@@ -109,11 +129,11 @@ class ConnectionStatements:
 
     async def _insert_sql(self, table: str, columns: tuple[str, ...], on_conflict: str) -> str:
         key = (table, columns, on_conflict)
-        if key not in self._inserts:
+        inserts = self._known.inserts
+        if key not in inserts:
             types = await self._types(table)
-            self._inserts[key] = postgres_sql.insert_arrays(table, columns, types, on_conflict)
-        sql: str = self._inserts[key]
-        return sql
+            inserts[key] = postgres_sql.insert_arrays(table, columns, types, on_conflict)
+        return inserts[key]
 
     async def _types(self, table: str) -> dict[str, str]:
         return {row[0]: row[1] for row in await self.fetch_all(postgres_sql.COLUMN_TYPES, table)}
@@ -138,6 +158,7 @@ class ConnectionStatements:
 class PostgresDatabase:
     """See `Database`. Belongs to the loop that opened it."""
 
+    engine = "postgresql"
     answers_at_once = False
     skip_locked = "FOR UPDATE SKIP LOCKED"
 
@@ -149,7 +170,7 @@ class PostgresDatabase:
         self._hot = hot
         self._pool = pool
         self._tenants = tenants
-        self._inserts: dict[Any, Any] = {}
+        self._known = Known()
         self.breaker = Breaker("the database", self._probe, quiet_seconds=1.0)
 
     async def _probe(self) -> None:
@@ -172,7 +193,7 @@ class PostgresDatabase:
     async def fetch_hot(self, sql: str, *args: Any) -> Row | None:
         async def attempt() -> Row | None:
             async with acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
-                return await ConnectionStatements(connection, self._inserts).fetch_one(sql, *args)
+                return await ConnectionStatements(connection, self._known).fetch_one(sql, *args)
 
         return await self._guarded(attempt, reads=True)
 
@@ -228,7 +249,7 @@ class PostgresDatabase:
 
         async def attempt() -> T:
             async with acquired(self._pool, ACQUIRE_SECONDS) as connection:
-                return await run(ConnectionStatements(connection, self._inserts, lost))
+                return await run(ConnectionStatements(connection, self._known, lost))
 
         return await self._guarded(attempt, reads=reads)
 
@@ -247,7 +268,7 @@ class PostgresDatabase:
     ) -> T:
         async def attempt() -> T:
             async with acquired(pool, ACQUIRE_SECONDS) as connection:
-                statements = ConnectionStatements(connection, self._inserts)
+                statements = ConnectionStatements(connection, self._known)
                 try:
                     await statements.execute(begin)
                     result = await work(statements)
@@ -274,16 +295,37 @@ class PostgresDatabase:
             with translated():
                 await prepare(connection)
                 await connection.add_listener(CHANNEL, lambda *message: hear(str(message[3])))
-            yield ConnectionStatements(connection, self._inserts)
+            yield ConnectionStatements(connection, self._known)
         finally:
             connection.terminate()
 
     def text_search(self, words: Sequence[str], argument: int) -> tuple[str, str]:
         return postgres_sql.search_condition(argument), postgres_sql.prefix_query(words)
 
+    @property
+    def slow_queries(self) -> int:
+        return self._known.slow
+
+    def pools(self) -> Sequence[PoolNumbers]:
+        named = {"hot": self._hot, "general": self._pool, "tenants": self._tenants}
+        return [
+            PoolNumbers(name, pool.get_size(), pool.get_size() - pool.get_idle_size(), pool.get_max_size())
+            for name, pool in named.items()
+            if pool is not None
+        ]
+
+    @property
+    def breakers(self) -> Sequence[Breaker]:
+        return (self.breaker,)
+
     async def sizes(self) -> dict[str, int]:
-        row = await self.fetch_one("SELECT pg_database_size(current_database())")
-        return {"database": row[0] if row else 0}
+        row = await self.fetch_one(postgres_sql.SIZE)
+        sizes = {"database": int(row[0])} if row else {}
+        # The log's size is the server's business: it tells superusers and whoever was made a monitor.
+        if row and row[1]:
+            row = await self.fetch_one(postgres_sql.WAL_SIZE)
+            sizes |= {"wal": int(row[0])} if row else {}
+        return sizes
 
     async def tidy(self) -> None:
         """Nothing: autovacuum and the server's own checkpoints do it."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage.database import Statements
-from laconic.storage.postgres import ConnectionStatements
+from laconic.storage.postgres import ConnectionStatements, Known
 from laconic.storage.postgres_address import PostgresAddress
 from laconic.storage.postgres_connect import connect
 from laconic.storage.postgres_errors import HOPELESS
@@ -18,7 +18,7 @@ async def _session(url: str, lost: type[Unavailable] = Unavailable) -> AsyncIter
     address = PostgresAddress.from_url(url)
     connection = await address.patiently(lambda: connect(address, None), hopeless=HOPELESS)
     try:
-        yield ConnectionStatements(connection, {}, lost)
+        yield ConnectionStatements(connection, Known(), lost)
     finally:
         connection.terminate()
 

@@ -29,6 +29,12 @@ EVENT_MONTHS = (
     " UNION SELECT to_char(clicked_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM click_event_default ORDER BY 1"
 )
 
+SIZE = (
+    "SELECT pg_database_size(current_database()),"
+    " has_function_privilege('pg_catalog.pg_ls_waldir()', 'execute')"
+)
+WAL_SIZE = "SELECT coalesce(sum(size), 0)::bigint FROM pg_ls_waldir()"
+
 
 def only_reads(sql: str) -> bool:
     """By its first word: a SELECT is taken for a read, whatever functions it calls."""

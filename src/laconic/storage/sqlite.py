@@ -13,13 +13,21 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import apsw
 
 from laconic.clock import monotonic
 from laconic.errors import CannotStart, Unavailable
-from laconic.storage.database import ChangeListener, Merge, Row, Statements, Tenant
+from laconic.storage.database import (
+    SLOW_SECONDS,
+    ChangeListener,
+    Merge,
+    PoolNumbers,
+    Row,
+    Statements,
+    Tenant,
+)
 from laconic.storage.group_commit import GroupCommit
 from laconic.storage.sqlite_connect import (
     ConnectionStatements,
@@ -42,6 +50,9 @@ from laconic.storage.sqlite_events import (
 from laconic.storage.sqlite_follow import follow
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
 from laconic.storage.sqlite_text import numbered, search_condition
+
+if TYPE_CHECKING:
+    from laconic.storage.breaker import Breaker
 
 T = TypeVar("T")
 Writes = Literal["links", "clicks"]
@@ -106,6 +117,7 @@ class _WriterSession:
 class SqliteDatabase:
     """See `Database`. Belongs to the loop that opened it."""
 
+    engine = "sqlite"
     answers_at_once = True
     skip_locked = ""  # there is one writer
 
@@ -123,6 +135,8 @@ class SqliteDatabase:
         self._writer = GroupCommit(lambda: _WriterSession(self._main, _WRITER_CACHE_KIB[writes]))
         self._closed = False
         self._optimize_at = 0.0
+        self._reading = 0
+        self._slow_reads = 0
 
     async def start(self) -> None:
         await self._writer.start()
@@ -218,7 +232,31 @@ class SqliteDatabase:
     async def _in_reader(self, read: Callable[..., T], *args: Any) -> T:
         if self._closed:
             raise Unavailable("The database is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._readers, read, *args)
+        self._reading += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._readers, self._timed, read, *args)
+        finally:
+            self._reading -= 1
+
+    def _timed(self, read: Callable[..., T], *args: Any) -> T:
+        begun = monotonic()
+        try:
+            return read(*args)
+        finally:
+            self._slow_reads += monotonic() - begun > SLOW_SECONDS
+
+    @property
+    def slow_queries(self) -> int:
+        return self._slow_reads + self._writer.slow
+
+    def pools(self) -> Sequence[PoolNumbers]:
+        """Of readers, those that wait for their turn are counted with the busy ones; so are writers."""
+        readers = PoolNumbers("reader", len(self._reader_connections), self._reading, _READER_THREADS)
+        return readers, PoolNumbers("writer", 1, self._writer.waiting, 1)
+
+    @property
+    def breakers(self) -> "Sequence[Breaker]":
+        return ()
 
     async def follow_changes(self, changed: ChangeListener, history: int = 0) -> None:
         await follow(self._read_hot, changed, history)

@@ -1,6 +1,7 @@
 """Own paths to the framework, everything else to the redirect endpoint."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import structlog
@@ -45,6 +46,10 @@ from laconic.web.api.shorten import ShortenRoutes
 from laconic.web.api.users import UserRoutes
 from laconic.web.api.workspaces import WorkspaceRoutes
 from laconic.web.health import HealthRoutes
+from laconic.web.metrics.board import MetricBoard
+from laconic.web.metrics.gather import WebWorker
+from laconic.web.metrics.requests import RequestMeter, class_of
+from laconic.web.metrics.routes import MetricsRoutes
 from laconic.web.pages.docs import DocsRoutes
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.home import HomeRoutes
@@ -72,8 +77,15 @@ class App:
     """The ASGI application of a web worker."""
 
     def __init__(
-        self, services: Services, journal: Journal, board: Board | None = None, imports: Imports | None = None
+        self,
+        services: Services,
+        journal: Journal,
+        board: Board | None = None,
+        imports: Imports | None = None,
+        metrics: MetricBoard | None = None,
+        process: str = "web 1",
     ) -> None:
+        """`process` is the name of this worker's page among the `metrics` of all."""
         settings = services.settings
         forms = FormTokens(CodeStore(services.database).permutation_secret, settings.base_url)
         gate = Gate(settings, services, forms)
@@ -81,8 +93,12 @@ class App:
         bulk = BulkRoutes(gate, imports or LocalImports(services))
         board = board or Board()
         self.health = HealthRoutes(services, board)
+        metrics = metrics or MetricBoard([process])
+        self.requests = RequestMeter()
+        self.numbers = WebWorker(metrics.page(process), services, journal, self.requests, gate)
+        self.metrics = MetricsRoutes(services, gate, metrics, board, self.health, self.numbers.tell)
         analytics = AnalyticsRoutes(services, gate, lambda: board.lag_seconds)
-        shared: list[Routes] = [bulk, links, shorten, self.health, analytics]
+        shared: list[Routes] = [bulk, links, shorten, self.health, self.metrics, analytics]
         self._framework = make_framework(services, gate, forms, shared)
         # What programs call thousands of times a second goes to its handler straight: the framework knows
         # these routes too and describes them, but finding them takes it 120 of 200 us (measured).
@@ -100,29 +116,35 @@ class App:
         )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            allowances: list[Allowance] = []
-            scope[ALLOWANCE] = allowances
-            site = self._hosts.site_of(_host_of(scope))
-            if site is not None:
-                await self._answer_on(site, scope, receive, send)
-                return
-            handler = self._direct.get((scope["method"], scope["path"]))
-            if handler is not None:
-                response = await _answer(handler, Request(scope, receive))
-                if allowances:
-                    response.raw_headers.extend(allowances[-1].headers())
-                await response(scope, receive, send)
-                return
-            if not _is_own(scope["path"]):
-                await self._redirect(scope, receive, send)
-                return
-            send = _with_allowance(allowances, send)
-        await self._framework(scope, receive, send)
+        if scope["type"] != "http":
+            await self._framework(scope, receive, send)
+            return
+        site = self._hosts.site_of(_host_of(scope))
+        if site is not None:
+            await self.requests.watch("redirect", scope, partial(self._answer_on, site, scope, receive), send)
+        else:
+            route_class = class_of(scope["method"], scope["path"])
+            await self.requests.watch(route_class, scope, partial(self._answer_here, scope, receive), send)
+
+    async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
+        """On the base host, and on hosts that nobody has claimed."""
+        allowances: list[Allowance] = []
+        scope[ALLOWANCE] = allowances
+        handler = self._direct.get((scope["method"], scope["path"]))
+        if handler is not None:
+            response = await _answer(handler, Request(scope, receive))
+            if allowances:
+                response.raw_headers.extend(allowances[-1].headers())
+            await response(scope, receive, send)
+        elif _is_own(scope["path"]):
+            await self._framework(scope, receive, _with_allowance(allowances, send))
+        else:
+            await self._redirect(scope, receive, send)
 
     async def _answer_on(self, site: Site, scope: Any, receive: Any, send: Any) -> None:
         """On a domain of a workspace: links, their previews and what those pages need. No API, no dashboard."""
         path = scope["path"]
+        scope[ALLOWANCE] = []
         if path == "/" and site.root_target is not None and scope["method"] in ("GET", "HEAD"):
             await send_on(site.root_target, send)
         elif is_preview(path) or path[1:].partition("/")[0] in _EVERYWHERE:

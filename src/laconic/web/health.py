@@ -17,6 +17,12 @@ _LATE_SECONDS = 60
 _RECENT = MINUTE
 
 
+# In each answer, for whoever wonders which of the three to ask.
+_LIVE = "This process answers. If it does not, start it again."
+_READY = "Requests may be sent here. If not, send them elsewhere and do not restart it."
+_HEALTH = "The state of all that this worker leans on, for people and alerts. Redirects may go on when it is not healthy."
+
+
 class HealthRoutes:
     def __init__(self, services: Services, board: Board) -> None:
         self._services = services
@@ -25,23 +31,26 @@ class HealthRoutes:
 
     async def live(self) -> Response:
         """The process answers. Nothing else is asked: a database that is away is no reason to restart it."""
-        return json_response({"status": "alive"})
+        return json_response({"status": "alive", "means": _LIVE})
 
     async def ready(self) -> Response:
         """May requests be sent here? No while the worker is stopping or the database is away."""
         if self.is_draining:
-            return json_response({"status": "draining"}, 503, {"retry-after": "1"})
+            document = {"status": "draining", "means": _READY}
+            return json_response(document, 503, {"retry-after": "1"})
         error = await self._database_error()
         if error is not None:
-            return json_response({"status": "unavailable", "error": error}, 503, {"retry-after": "1"})
-        return json_response({"status": "ready"})
+            document = {"status": "unavailable", "means": _READY, "error": error}
+            return json_response(document, 503, {"retry-after": "1"})
+        return json_response({"status": "ready", "means": _READY})
 
     async def health(self, request: Request) -> Response:
         """The state of everything this worker leans on."""
         error = await self._database_error()
         redis = await self._redis_state()
         document: dict[str, Any] = {
-            "status": "degraded" if redis == "error" or self._is_degraded() else "healthy",
+            "status": self._judge(error, redis),
+            "means": _HEALTH,
             "timestamp": to_rfc3339(now()),
             "version": __version__,
             "database": "connected",
@@ -53,8 +62,17 @@ class HealthRoutes:
         if error is None:
             document["kgs_pool_size"] = await self._pool_size()
             return json_response(document)
-        document |= {"status": "unhealthy", "database": "error", "error": error}
+        document |= {"database": "error", "error": error}
         return json_response(document, 503, {"retry-after": "1"})
+
+    async def status(self) -> str:
+        """healthy, degraded or unhealthy."""
+        return self._judge(await self._database_error(), await self._redis_state())
+
+    def _judge(self, database_error: str | None, redis: str) -> str:
+        if database_error is not None:
+            return "unhealthy"
+        return "degraded" if redis == "error" or self._is_degraded() else "healthy"
 
     def _is_degraded(self) -> bool:
         """Redirects go on, but clicks are late or were lost to a full disk a moment ago."""

@@ -1,18 +1,22 @@
 """What the connections of one worker share: the cache, the journal, and the answers of one loop tick."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from laconic.clicks.journal import Journal
-from laconic.clock import monotonic, now, to_http_date
+from laconic.clock import SECOND, monotonic, nanoseconds, now, to_http_date
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.hosts import Hosts
 from laconic.redirect.model import REDIRECT_STATUSES, Entry, Redirect, status_line
 
 _CLOSE = b"connection: close\r\n"
+_USUAL_STATUS = 302
+# Longer than any number of microseconds has bits.
+_MOST_BITS = 64
 
 
 class Lane:
@@ -34,7 +38,14 @@ class Lane:
         self.proxies = proxies or TrustedProxies([])
         self.records: list[bytes] = []
         self.answers: list[tuple[HttpToolsProtocol, Redirect, bool]] = []
+        # What is told to whoever watches. Counted by the tick, not by the answer; only unusual statuses cost anything.
         self.answered = 0
+        self.unusual: Counter[int] = Counter()
+        self.refused: Counter[int] = Counter()
+        # By the number of bits of their microseconds; `begun` is when the first of this tick's requests was read.
+        self.durations = [0] * _MOST_BITS
+        self.microseconds = 0
+        self.begun = 0
         self.is_stopping = False
         self.second = 0.0
         self.date = b""
@@ -54,16 +65,36 @@ class Lane:
         records, self.records = self.records, []
         if records:
             self._write_records(records)
-        self.answered += len(answers)
         heads = self.heads
         for connection, entry, is_last in answers:
             if connection.parser is None:
                 continue  # type: ignore[unreachable]  # uvicorn's way to say that the connection is lost
+            status = entry.status
+            if status != _USUAL_STATUS:
+                self.unusual[status] += 1
             if is_last:
-                connection.transport.write(heads[entry.status] + _CLOSE + entry.tail)
+                connection.transport.write(heads[status] + _CLOSE + entry.tail)
                 connection.transport.close()
             else:
-                connection.transport.write(heads[entry.status] + entry.tail)
+                connection.transport.write(heads[status] + entry.tail)
+        if answers:
+            self._note(len(answers))
+
+    def _note(self, count: int) -> None:
+        """Each answer of a tick is said to have taken as long as its first one: never less than it did."""
+        # The wall clock may step back.
+        took = max(nanoseconds() // 1000 - self.begun, 0)
+        self.answered += count
+        self.durations[took.bit_length()] += count
+        self.microseconds += took * count
+
+    @property
+    def seconds(self) -> float:
+        """All that answers took, together."""
+        return self.microseconds / SECOND
+
+    def answered_by_status(self) -> dict[int, int]:
+        return {**self.unusual, _USUAL_STATUS: self.answered - self.unusual.total()}
 
     def stop(self) -> None:
         """The answers of this tick are the last ones on their connections, and say so."""

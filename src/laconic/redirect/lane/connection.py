@@ -253,6 +253,7 @@ class Connection(HttpToolsProtocol):
 
     def _say(self, answer: Answer) -> None:
         if not self.transport.is_closing():
+            self.lane.refused[int(answer[0].split()[1])] += 1
             self.transport.write(answer[0] + self.lane.date + answer[1])
             self.transport.close()
 

@@ -104,6 +104,7 @@ class LaneProtocol(Connection):
             lane.records.append(lane.record(moment, entry.link_id, self._visitor))
         entry.visited = True
         if not lane.answers:
+            lane.begun = moment
             self.loop.call_soon(lane.flush)
         lane.answers.append((self, entry, head.is_last))
         self.is_closing = head.is_last
@@ -179,6 +180,7 @@ class LaneProtocol(Connection):
             is_last = True
         entry.visited = True
         if not lane.answers:
+            lane.begun = moment
             self.loop.call_soon(lane.flush)
         lane.answers.append((self, entry, is_last))
         self.is_closing = is_last

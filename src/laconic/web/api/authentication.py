@@ -73,14 +73,20 @@ class Gate:
         def limits(name: str, rate: Rate) -> Limits:
             # Two installations may use one Redis: their callers must not meet.
             limiter = Limiter(rate.per_second, rate.burst)
-            return Limits(f"{name} {settings.base_url}", limiter, services.shared_store)
+            return Limits(name, limiter, services.shared_store, settings.base_url)
 
         self._creates = limits("create", settings.rate_create)
         self._requests = limits("api", settings.rate_api)
         self._pool = services.pool
         self._short_limiter = Limiter(settings.rate_api.per_second, settings.rate_api.burst)
+        self.slowed = 0
+        """Creates refused because codes are scarce."""
         self._has_users = False
         self._users_known_until = 0.0
+
+    @property
+    def limits(self) -> tuple[Limits, ...]:
+        return self._creates, self._requests
 
     async def admit(self, request: Request, scope: str, *, own_page: bool = False) -> Actor:
         """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests.
@@ -94,7 +100,11 @@ class Gate:
             raise ScopeMissing(scope)
         if scope == LINKS_CREATE and self._pool.is_critical:
             # Codes are made on the fly, at the cost of all: no workspace shall have them alone.
-            self._short_limiter.check(str(actor.workspace_id))
+            try:
+                self._short_limiter.check(str(actor.workspace_id))
+            except TooManyRequests:
+                self.slowed += 1
+                raise
         return actor
 
     async def identify(self, request: Request, scope: str = "", *, own_page: bool = False) -> Actor:
@@ -152,7 +162,7 @@ class Gate:
         return peer
 
     async def _is_open(self, request: Request) -> bool:
-        if not self._may_be_open or not _comes_from_here(request):
+        if not self._may_be_open or not comes_from_here(request):
             return False
         return not await self._users_exist()
 
@@ -189,11 +199,15 @@ def _secret_of(request: Request) -> str | None:
     return request.headers.get("x-api-key")
 
 
-def _comes_from_here(request: Request) -> bool:
+def comes_from_here(request: Request) -> bool:
+    """Does a request with a local address come from a program of this machine, as far as its headers tell?
+
+    Not through a proxy, and not by a name that a web page elsewhere has given to this machine (DNS rebinding).
+    """
     host = request.headers.get("host", "").lower()
     name = host if host.endswith("]") else host.rpartition(":")[0] or host
-    return name in _LOCAL_NAMES and not any(_is_from_proxy(header) for header in request.headers)
+    return name in _LOCAL_NAMES and not any(is_from_proxy(header) for header in request.headers)
 
 
-def _is_from_proxy(header: str) -> bool:
+def is_from_proxy(header: str) -> bool:
     return header in _PROXY_HEADERS or header.startswith(_PROXY_PREFIX)

@@ -100,16 +100,28 @@ _MICROSECONDS = 1_000_000
 class Limits:
     """One rate for all callers of a kind: shared where there is a store for it, otherwise this process's own."""
 
-    def __init__(self, name: str, limiter: Limiter, store: SharedStore | None = None) -> None:
-        self._name = name
+    def __init__(
+        self, name: str, limiter: Limiter, store: SharedStore | None = None, installation: str = ""
+    ) -> None:
+        """`installation` keeps apart those that share a store."""
+        self.name = name
+        self._installation = installation
         self._limiter = limiter
         self._store = store
-        self._is_away = False
+        self.is_away = False
+        self.refused = 0
         self.counted_alone = 0
         """Requests that this process has counted by itself, because the shared store did not answer."""
 
     async def check(self, caller: str) -> Allowance:
         """Counts one request, or raises TooManyRequests."""
+        try:
+            return await self._check(caller)
+        except TooManyRequests:
+            self.refused += 1
+            raise
+
+    async def _check(self, caller: str) -> Allowance:
         if self._store is None:
             return self._limiter.check(caller)
         try:
@@ -125,16 +137,18 @@ class Limits:
 
     def _key(self, caller: str) -> str:
         """No address and no id in clear."""
-        digest = hashlib.blake2b(f"{self._name} {caller}".encode("utf-8", "replace"), digest_size=12)
+        digest = hashlib.blake2b(
+            f"{self.name} {self._installation} {caller}".encode("utf-8", "replace"), digest_size=12
+        )
         return f"laconic:limit:{digest.hexdigest()}"
 
     def _tell_of_outage(self, error: SharedAway) -> None:
         self.counted_alone += 1
-        if not self._is_away:
-            self._is_away = True
-            log.warning("rate limits are counted by each worker alone", limit=self._name, error=str(error))
+        if not self.is_away:
+            self.is_away = True
+            log.warning("rate limits are counted by each worker alone", limit=self.name, error=str(error))
 
     def _tell_of_return(self) -> None:
-        if self._is_away:
-            self._is_away = False
-            log.warning("rate limits are shared again", limit=self._name, counted_alone=self.counted_alone)
+        if self.is_away:
+            self.is_away = False
+            log.warning("rate limits are shared again", limit=self.name, counted_alone=self.counted_alone)

@@ -10,7 +10,9 @@ from starlette.responses import Response
 
 from laconic import errors
 from laconic.errors import LaconicError
+from laconic.logs import REQUEST_ID
 
+_OURS = 500
 JSON_PROBLEM = "application/problem+json"
 SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
@@ -102,6 +104,9 @@ def document_of(error: LaconicError) -> dict[str, Any]:
     }
     if isinstance(error, errors.TargetRefused | errors.CodeRefused | errors.CannotFetch):
         document["reason"] = error.reason
+    if kind.status >= _OURS and (request_id := REQUEST_ID.get()):
+        # For whoever asks the operator what happened.
+        document["request_id"] = request_id
     listed = _field_errors(error)
     if listed:
         document["errors"] = listed
