@@ -1,4 +1,4 @@
-"""PostgreSQL with a standby, a Redis Cluster of three, web nodes, a background node, and nginx in front."""
+"""Web nodes, a background node and nginx in front; and for the whole of it PostgreSQL with a standby and a Redis Cluster."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,11 +14,17 @@ _POOL = "2000"
 
 
 class Deployment:
-    def __init__(self, folder: Path, *, web_nodes: int = 3, durable: bool = True) -> None:
+    def __init__(self, folder: Path, database_url: str, redis_url: str = "", *, web_nodes: int = 3) -> None:
         self.folder = folder
-        self.postgres = PostgresPair(durable=durable)
-        self.redis = ClusterSetup()
         self._web_nodes = web_nodes
+        self._settings = {
+            "LACONIC_DATABASE_URL": database_url,
+            "LACONIC_REDIS_URL": redis_url,
+            "LACONIC_BASE_URL": f"http://localhost:{free_port()}",
+            "LACONIC_TRUSTED_PROXIES": "127.0.0.1",
+            "LACONIC_RATE_API": "100000/s burst 100000",
+            "LACONIC_KGS_POOL_MIN_SIZE": _POOL,
+        }
         self.web: list[Node] = []
         self.background: Node
         self.proxy: Proxy
@@ -27,26 +33,16 @@ class Deployment:
     @contextmanager
     def running(self) -> Iterator["Deployment"]:
         with ExitStack() as stack:
-            stack.enter_context(self.postgres.running())
-            stack.enter_context(self.redis.running())
-            settings = {
-                "LACONIC_DATABASE_URL": self.postgres.url,
-                "LACONIC_REDIS_URL": self.redis.url,
-                "LACONIC_BASE_URL": f"http://localhost:{free_port()}",
-                "LACONIC_TRUSTED_PROXIES": "127.0.0.1",
-                "LACONIC_RATE_API": "100000/s burst 100000",
-                "LACONIC_KGS_POOL_MIN_SIZE": _POOL,
-            }
-            self.background = self._start(stack, "background", "background", settings)
+            self.background = self._start(stack, "background", "background")
             for number in range(1, self._web_nodes + 1):
-                self.web.append(self._start(stack, f"web{number}", "web", settings))
+                self.web.append(self._start(stack, f"web{number}", "web"))
             self.key = self.web[0].run("key", "create", "scale")
             self.proxy = Proxy(self.folder / "nginx", [node.port for node in self.web])
             stack.callback(self.proxy.close)
             yield self
 
-    def _start(self, stack: ExitStack, name: str, role: str, settings: dict[str, str]) -> Node:
-        node = Node(name, role, self.folder, settings)
+    def _start(self, stack: ExitStack, name: str, role: str) -> Node:
+        node = Node(name, role, self.folder, self._settings)
         stack.callback(node.close)
         node.start()
         return node
@@ -57,3 +53,13 @@ class Deployment:
         for node in nodes:
             node.begin_end()
         return [node.wait_for_end() for node in nodes]
+
+
+@contextmanager
+def whole_deployment(folder: Path, *, web_nodes: int) -> Iterator[tuple[Deployment, PostgresPair]]:
+    """As at scale: PostgreSQL with a synchronous standby, a Redis Cluster of three."""
+    redis = ClusterSetup()
+    with PostgresPair(durable=True).running() as postgres, redis.running():
+        deployment = Deployment(folder, postgres.url, redis.url, web_nodes=web_nodes)
+        with deployment.running():
+            yield deployment, postgres

@@ -108,7 +108,9 @@ async def _answer(
         asyncio.create_task(_turn_seconds(lane, services.cache, server)),
         asyncio.create_task(_sync(journal, board)),
         asyncio.create_task(services.pool.run()),
-        asyncio.create_task(_stop(lifeline.stopping, app, server, services, partial(_close_door, listener, lane))),
+        asyncio.create_task(
+            _stop(lifeline.stopping, app, server, services, partial(_close_door, listener, lane))
+        ),
     ]
     for task in tasks:
         task.add_done_callback(partial(_end_with, server))

@@ -47,7 +47,9 @@ class PostgresAddress:
         parts = urlsplit(url)
         options = parts.query.split("&") if parts.query else []
         kept = [option for option in options if option != _POOLER]
-        if "," in parts.netloc.rpartition("@")[2] and not any(option.startswith(_ATTRIBUTES) for option in kept):
+        if "," in parts.netloc.rpartition("@")[2] and not any(
+            option.startswith(_ATTRIBUTES) for option in kept
+        ):
             kept.append(_WRITABLE)
         return cls(parts._replace(query="&".join(kept)).geturl(), is_pooler=_POOLER in options)
 
