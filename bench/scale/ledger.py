@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class Watch:
             self._ledger.answered - self._answered,
             self._ledger.failures[self._failures :],
             dict(self._ledger.slowest),
-            max(later - earlier for earlier, later in zip(moments, moments[1:], strict=False)),
+            max(later - earlier for earlier, later in pairwise(moments)),
         )
         self._begin()
         return phase

@@ -21,7 +21,9 @@ async def port_read(replica: Replica) -> int:
 
 async def until_read(replica: Replica, is_so: Callable[[int], bool]) -> None:
     async with asyncio.timeout(_PATIENCE_SECONDS):
-        while not is_so(await port_read(replica)):
+        while True:
+            if is_so(await port_read(replica)):
+                return
             await asyncio.sleep(0.02)
 
 

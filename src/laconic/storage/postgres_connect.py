@@ -84,7 +84,10 @@ async def connect(
 
 
 async def _connect_any(
-    address: PostgresAddress, *, timeout: float, **options: Any
+    address: PostgresAddress,
+    *,
+    timeout: float,
+    **options: Any,
 ) -> "asyncpg.Connection[asyncpg.Record]":
     """To the host that was the right one last, or the next that is.
 
