@@ -36,8 +36,8 @@ class Verdict:
         return [
             f"creates: {self.created:,} answered, {len(self.lost_creates)} lost, {self.codes_given_twice} codes given twice",
             f"edits: {self.edits:,} answered, {len(self.lost_edits)} lost",
-            f"clicks: {self.followed:,} redirects answered, {self.counted:,} counted; {self.clicks_lost} lost,"
-            + f" {self.clicks_too_many} counted twice",
+            f"clicks: {self.followed:,} redirects answered, {self.counted:,} counted",
+            f"clicks lost: {self.clicks_lost}, counted twice: {self.clicks_too_many}",
             f"wrong targets: {len(self.strange)}",
             *self.lost_creates[:5],
             *self.lost_edits[:5],

@@ -86,7 +86,7 @@ async def connect(
 async def _connect_any(
     address: PostgresAddress,
     *,
-    timeout: float,
+    timeout: float,  # noqa: ASYNC109  the name that the driver gives it
     **options: Any,
 ) -> "asyncpg.Connection[asyncpg.Record]":
     """To the host that was the right one last, or the next that is.
