@@ -173,6 +173,9 @@ class Settings:
     host: str = _setting("127.0.0.1", _text, "The address to listen on.")
     port: int = _setting(8000, _number(0, 65535), "The port to listen on; 0 picks a free one.")
     workers: int = _setting(1, _number(1, 256), "How many web workers answer on this machine.")
+    stop_notice: int = _setting(
+        0, _duration, "How long /ready says no before a server that stops takes no new connections."
+    )
     base_url: str = _setting(
         "", _base_url, "The address people use; short URLs begin with it. Default: host and port."
     )

@@ -47,7 +47,7 @@ from laconic.redirect.lookup import Lookup
 from laconic.redirect.shared import SharedTier
 from laconic.settings import Settings
 from laconic.storage.database import Database
-from laconic.storage.engines import open_database, open_shared_store
+from laconic.storage.engines import open_database, open_replica, open_shared_store
 from laconic.storage.shared import SharedStore
 from laconic.upkeep.reaper import Plan, Reaper
 from laconic.upkeep.sweeps import Sweeps
@@ -139,6 +139,11 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
     async with AsyncExitStack() as stack:
         database = await open_database(settings.effective_database_url, owner_url=settings.database_owner_url)
         stack.push_async_callback(database.close)
+        replica = open_replica(
+            settings.database_replica_url, database, has_owner=bool(settings.database_owner_url)
+        )
+        if replica is not None:
+            stack.push_async_callback(replica.close)
         workspaces = WorkspaceStore(database)
         base_host = urlsplit(settings.base_url).hostname or "localhost"
         hosts, blocked = Hosts(DEFAULT_DOMAIN_ID), BlockedHosts()
@@ -244,7 +249,7 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             statistics=Statistics(database),
             workspaces=workspaces,
             api_keys=api_keys,
-            reports=Reports(ReportStore(database)),
+            reports=Reports(ReportStore(replica or database)),
             events=EventBrowser(events),
             eraser=Eraser(events),
             feed=feed,

@@ -27,6 +27,8 @@ def as_written(known: "dataclasses.Field[object]") -> str:
     if isinstance(default, bool):
         return str(default).lower()
     if known.metadata["parse"] is settings._duration and isinstance(default, int):
+        if default == 0:
+            return "0s"
         for unit, letter in ((DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s")):
             if default % unit == 0:
                 return f"{default // unit}{letter}"

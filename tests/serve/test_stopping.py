@@ -12,7 +12,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tests.serve.conftest import MakeServer
-from tests.serve.running import HalfRequest, RunningServer, counted, wait_until
+from tests.serve.running import PATIENCE_SECONDS, HalfRequest, RunningServer, counted, wait_until
 from tests.servers import PostgresServer
 
 Stop = Callable[[RunningServer], None]
@@ -94,6 +94,36 @@ def test_new_connections_are_refused_while_an_old_one_drains(make_server: MakeSe
 
     wait_until(is_refused, "the port is closed")
     assert request.finish().startswith(b"HTTP/1.1 201 ")
+    assert server.wait() == 0
+
+
+def refuses(server: RunningServer) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", server.banner["port"]), timeout=0.1).close()
+    except OSError:
+        return True
+    return False
+
+
+def test_a_proxy_may_use_an_idle_connection_once_more(make_server: MakeServer) -> None:
+    """It cannot know of the end when it sends, and must not repeat a write: the answer tells it."""
+    server = make_server(trusted_proxies="127.0.0.1")
+    body = b'{"url": "https://example.com/last"}'
+    head = b"POST /shorten HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with socket.create_connection(("127.0.0.1", server.banner["port"]), PATIENCE_SECONDS) as proxy:
+        proxy.sendall(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        first = b""
+        while not first.endswith(b"}"):
+            first += proxy.recv(65536)
+        stop_supervisor(server)
+        wait_until(lambda: refuses(server), "the port is closed")
+        proxy.sendall(head + b"X-Forwarded-For: 192.0.2.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        answer = b""
+        while some := proxy.recv(65536):
+            answer += some
+    # Behind a proxy there is no open mode: that it is answered is what counts.
+    assert answer.startswith(b"HTTP/1.1 401 "), answer
+    assert b"connection: close" in answer.lower()
     assert server.wait() == 0
 
 

@@ -1,6 +1,7 @@
 """What is PostgreSQL's own: lost servers, commits of unknown outcome, listening, migrations."""
 
 import asyncio
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -295,6 +296,69 @@ async def _is_refused(database: PostgresDatabase) -> bool:
     except Unavailable as error:
         return "ReadOnly" in str(error)
     return False
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """As a machine that is gone: whoever connects hears nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+async def test_of_several_hosts_a_silent_one_is_passed_over(
+    fragile_server: PostgresServer, silent_port: int
+) -> None:
+    """It neither refuses nor answers, and must not use up the time in which the next one would."""
+    url = fragile_server.url().replace("@", f"@127.0.0.1:{silent_port},")
+    database = await open_postgres(url)
+    assert await database.fetch_one("SELECT 1") == (1,)
+    assert await database.fetch_hot("SELECT 1") == (1,)
+    await database.close()
+
+
+async def test_of_several_hosts_the_one_that_takes_writes_is_found_again(
+    fragile_server: PostgresServer,
+) -> None:
+    """After a failover, without a restart, whichever host stands first."""
+    with PostgresServer() as other:
+        url = other.url().replace("@", f"@127.0.0.1:{fragile_server.port},")
+        async with _connected(fragile_server.url()) as operator:
+            await operator.execute("ALTER SYSTEM SET default_transaction_read_only = on")
+            await operator.execute("SELECT pg_reload_conf()")
+        try:
+            database = await open_postgres(url)
+            assert await _port_of(database) == other.port
+        finally:
+            async with _connected(fragile_server.url()) as operator:
+                await operator.execute("SET default_transaction_read_only = off")
+                await operator.execute("ALTER SYSTEM RESET default_transaction_read_only")
+                await operator.execute("SELECT pg_reload_conf()")
+        other.kill()
+        assert await _port_of_survivor(database) == fragile_server.port
+        await database.close()
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[Connection]:
+    connection = await asyncpg.connect(url)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def _port_of(database: PostgresDatabase) -> int:
+    row = await database.fetch_one("SELECT inet_server_port()")
+    assert row is not None
+    return int(row[0])
+
+
+async def _port_of_survivor(database: PostgresDatabase) -> int:
+    async with asyncio.timeout(_PATIENCE_SECONDS):
+        while True:
+            with suppress(Unavailable):
+                return await _port_of(database)
+            await asyncio.sleep(0.05)
 
 
 async def test_behind_a_pooler_no_statement_is_kept(fresh_postgres_url: str) -> None:

@@ -1,7 +1,10 @@
 """What a server claims before its first child starts: its data folder and its port."""
 
+import contextlib
+import ctypes
 import os
 import socket
+import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +18,12 @@ _BACKLOG = 2048
 # The children of a supervisor that was killed drain and end; a new server waits for them this long.
 _ORPHANS_SECONDS = 10.0
 _PAUSE_SECONDS = 0.05
+
+# A filter of the kernel's for a listening socket: a segment with the flag SYN (2, in byte 13 of the TCP header) is
+# dropped, any other let through. Each instruction: code, steps if so, steps if not, value.
+_SO_ATTACH_FILTER = 26
+_LOAD_BYTE, _TEST_BITS, _RETURN = 0x30, 0x45, 0x06
+_NO_SYN = ((_LOAD_BYTE, 0, 0, 13), (_TEST_BITS, 0, 1, 0x02), (_RETURN, 0, 0, 0), (_RETURN, 0, 0, 0xFFFFFFFF))
 
 
 def claim_data(folder: Path, on_wait: Callable[[], None] = lambda: None) -> int:
@@ -70,6 +79,18 @@ def _shared_listener(family: int, address: Any) -> socket.socket:
     listener.bind(address)
     listener.listen(_BACKLOG)
     return listener
+
+
+def turn_away(listener: socket.socket) -> None:
+    """From now on nobody new gets in; connections that are set up can still be accepted, and then the port be closed
+    without a reset for anybody. Whoever knocks meanwhile knocks again a second later, at a closed port."""
+    program = b"".join(struct.pack("HBBI", *instruction) for instruction in _NO_SYN)
+    memory = ctypes.create_string_buffer(program, len(program))
+    # Where a kernel knows no filters the port is closed as it is.
+    with contextlib.suppress(OSError):
+        listener.setsockopt(
+            socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HL", len(_NO_SYN), ctypes.addressof(memory))
+        )
 
 
 def _cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> CannotStart:

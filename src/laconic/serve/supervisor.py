@@ -21,7 +21,7 @@ from typing import Any, Literal
 import structlog
 
 from laconic.clicks.board import Board, WorkerBoard
-from laconic.clock import monotonic
+from laconic.clock import SECOND, monotonic
 from laconic.errors import CannotStart, LaconicError
 from laconic.logs import set_up_logs
 from laconic.serve.background import run_ingest, run_upkeep
@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 Role = Literal["all", "web", "background"]
 Run = Callable[[Lifeline], Coroutine[Any, Any, None]]
 
-# From SIGTERM to the end, of which the web workers may take the first part.
+# From SIGTERM to the end, beside the notice that the settings ask for; the web workers may take the first part.
 _STOP_SECONDS = 9.7
 _WEB_STOP_SECONDS = 8.0
 # A child that dies at once is started again more and more slowly.
@@ -221,11 +221,12 @@ class Supervisor:
         """Web workers first, so that the last clicks are in the journal when ingest drains it."""
         if self._has_started:
             log.info("stopping")
-        deadline = monotonic() + _STOP_SECONDS
+        notice = self._settings.stop_notice / SECOND
+        deadline = monotonic() + notice + _STOP_SECONDS
         for listener in self._listeners:
             listener.close()
         web = [child for child in self._children if child.listener is not None]
-        clean = self._end(web, monotonic() + _WEB_STOP_SECONDS)
+        clean = self._end(web, monotonic() + notice + _WEB_STOP_SECONDS)
         background = [child for child in self._children if child.listener is None]
         for child in background:
             # It may have been stopped with the others, by who stops the whole group.

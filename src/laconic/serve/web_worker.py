@@ -12,10 +12,12 @@ import uvicorn
 
 from laconic.clicks.board import WorkerBoard
 from laconic.clicks.journal import Journal
+from laconic.clock import SECOND
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.lane import Lane, lane_protocol
 from laconic.serve.children import Lifeline, tune_interpreter
+from laconic.serve.claims import turn_away
 from laconic.serve.directory import follow_directory
 from laconic.serve.import_worker import RemoteImports
 from laconic.serve.telling import tell_always
@@ -28,8 +30,10 @@ log = structlog.get_logger(__name__)
 
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 6
-# Between "not ready" and "no longer accepting", for whoever watches /ready.
-_NOTICE_SECONDS = 0.3
+# Between "not ready" and "no longer accepting", for whoever watches /ready, whatever the setting says.
+_LEAST_NOTICE_SECONDS = 0.3
+# For connections that were on their way when the door closed.
+_LAST_GUESTS_SECONDS = 0.1
 _SYNC_SECONDS = 0.1
 
 
@@ -113,7 +117,9 @@ async def _answer(
         asyncio.create_task(_sync(journal, board)),
         asyncio.create_task(tell_always(app.numbers.tell)),
         asyncio.create_task(services.pool.run()),
-        asyncio.create_task(_stop(lifeline.stopping, app, server, services)),
+        asyncio.create_task(
+            _stop(lifeline.stopping, app, server, services, partial(_close_door, listener, lane))
+        ),
     ]
     for task in tasks:
         task.add_done_callback(partial(_end_with, server))
@@ -156,10 +162,27 @@ async def _sync(journal: Journal, board: WorkerBoard) -> None:
                 log.error("the click journal cannot be synced", error=str(error))
 
 
-async def _stop(stopping: asyncio.Event, app: App, server: uvicorn.Server, services: Services) -> None:
+async def _stop(
+    stopping: asyncio.Event,
+    app: App,
+    server: uvicorn.Server,
+    services: Services,
+    close_door: Callable[[], None],
+) -> None:
     await stopping.wait()
     app.health.is_draining = True
     # Its answers would never end by themselves.
     await services.feed.close()
-    await asyncio.sleep(_NOTICE_SECONDS)
+    await asyncio.sleep(max(_LEAST_NOTICE_SECONDS, services.settings.stop_notice / SECOND))
+    close_door()
+    await asyncio.sleep(_LAST_GUESTS_SECONDS)
     server.should_exit = True
+
+
+def _close_door(listener: socket.socket, lane: Lane) -> None:
+    """Nobody new comes in, and whoever is inside is told with the next answer that it was the last.
+
+    A port that is just closed resets the connections that wait to be accepted, with requests in them.
+    """
+    turn_away(listener)
+    lane.stop()

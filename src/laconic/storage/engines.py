@@ -7,6 +7,7 @@ from typing import Literal
 from laconic.errors import SettingInvalid
 from laconic.storage.database import Database
 from laconic.storage.migrate import read_migrations
+from laconic.storage.replica import Replica
 from laconic.storage.shared import SharedStore
 
 Writes = Literal["links", "clicks"]
@@ -48,6 +49,16 @@ async def open_database(url: str, *, writes: Writes = "links", owner_url: str = 
     from laconic.storage.postgres import open_postgres
 
     return await open_postgres(url, owner_url=owner_url)
+
+
+def open_replica(url: str, primary: Database, *, has_owner: bool) -> Replica | None:
+    """None when there is none. `has_owner`: another role owns the tables, and row-level security holds this one."""
+    if not url:
+        return None
+    if not url.startswith(_POSTGRES):
+        raise SettingInvalid("LACONIC_DATABASE_REPLICA_URL must begin with postgresql://.")
+    _need_postgres(url)
+    return Replica(primary, lambda: open_database(url, owner_url=url if has_owner else ""))
 
 
 def open_shared_store(url: str) -> SharedStore | None:

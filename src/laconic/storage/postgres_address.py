@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -11,23 +11,54 @@ from laconic.errors import CannotStart, SettingInvalid, Unavailable
 T = TypeVar("T")
 
 _POOLER = "pgbouncer=true"
+_ATTRIBUTES = "target_session_attrs="
+_WRITABLE = _ATTRIBUTES + "read-write"
 _OPEN_SECONDS = 10.0
 _PAUSE_SECONDS = 0.2
 _CONNECT_SECONDS = 5.0
+
+
+@dataclass(slots=True)
+class Turn:
+    """Which of several hosts is asked first. It moves on when that one fails, for all who share the address."""
+
+    host: int = 0
+
+    def order(self, count: int) -> list[int]:
+        return [(self.host + step) % count for step in range(count)]
+
+    def failed(self, host: int, count: int) -> None:
+        if self.host == host:
+            self.host = (host + 1) % count
 
 
 @dataclass(frozen=True, slots=True)
 class PostgresAddress:
     url: str
     is_pooler: bool
+    turn: Turn = field(default_factory=Turn, compare=False)
 
     @classmethod
     def from_url(cls, url: str) -> "PostgresAddress":
-        """`?pgbouncer=true` says that a pooler stands between: no statement may outlive its transaction."""
+        """`?pgbouncer=true` says that a pooler stands between: no statement may outlive its transaction.
+
+        Of several hosts, `a:5432,b:5432`, the one that takes writes is used, unless the URL wants something else.
+        """
         parts = urlsplit(url)
-        options = parts.query.split("&")
-        kept = "&".join(option for option in options if option != _POOLER)
-        return cls(parts._replace(query=kept).geturl(), is_pooler=_POOLER in options)
+        options = parts.query.split("&") if parts.query else []
+        kept = [option for option in options if option != _POOLER]
+        if "," in parts.netloc.rpartition("@")[2] and not any(
+            option.startswith(_ATTRIBUTES) for option in kept
+        ):
+            kept.append(_WRITABLE)
+        return cls(parts._replace(query="&".join(kept)).geturl(), is_pooler=_POOLER in options)
+
+    @property
+    def urls(self) -> list[str]:
+        """One for each host."""
+        parts = urlsplit(self.url)
+        user, at, hosts = parts.netloc.rpartition("@")
+        return [parts._replace(netloc=user + at + host).geturl() for host in hosts.split(",")]
 
     @property
     def name(self) -> str:

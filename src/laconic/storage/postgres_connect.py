@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
@@ -19,6 +19,8 @@ Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 
 ACQUIRE_SECONDS = 5.0
 _CLOSE_SECONDS = 5.0
+# How long one of several hosts may take to answer. A machine that is gone refuses nothing: it says nothing.
+_HOST_SECONDS = 2.0
 # The default, 50,000, would make a busy redirect pool reconnect every few seconds.
 _QUERIES_PER_CONNECTION = 10_000_000
 
@@ -76,17 +78,49 @@ async def connect(
     address: PostgresAddress, command_timeout: float | None
 ) -> "asyncpg.Connection[asyncpg.Record]":
     try:
-        return await asyncpg.connect(address.url, **address.options(command_timeout))
+        return await _connect_any(address, **address.options(command_timeout))
     except CANNOT_CONNECT as error:
         raise unavailable(Unavailable, error) from error
+
+
+async def _connect_any(
+    address: PostgresAddress,
+    *,
+    timeout: float,  # noqa: ASYNC109  the name that the driver gives it
+    **options: Any,
+) -> "asyncpg.Connection[asyncpg.Record]":
+    """To the host that was the right one last, or the next that is.
+
+    The driver knows of several hosts, too, but gives them one time-out together: behind a first one that is silent
+    it would never ask the second.
+    """
+    urls = address.urls
+    if len(urls) == 1:
+        return await asyncpg.connect(urls[0], timeout=timeout, **options)
+    last: Exception = TimeoutError("no answer")
+    for host in address.turn.order(len(urls)):
+        try:
+            return await asyncpg.connect(urls[host], timeout=min(timeout, _HOST_SECONDS), **options)
+        except CANNOT_CONNECT as error:
+            last = error
+            address.turn.failed(host, len(urls))
+        except asyncio.CancelledError:
+            # Whoever waited had no more time: the next attempt begins elsewhere.
+            address.turn.failed(host, len(urls))
+            raise
+    raise last
 
 
 async def open_pool(
     address: PostgresAddress, connections: int, command_timeout: float, idle_seconds: float
 ) -> Pool:
+    async def connect_one(*_: object, **options: Any) -> "asyncpg.Connection[asyncpg.Record]":
+        return await _connect_any(address, **options)
+
     try:
         pool = await asyncpg.create_pool(
             address.url,
+            connect=connect_one,
             min_size=0,  # a floor would be restored in the background, with a traceback for each attempt
             max_size=connections,
             max_queries=_QUERIES_PER_CONNECTION,

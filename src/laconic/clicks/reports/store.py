@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 from laconic.clicks.reports.counts import Counts, Traffic
 from laconic.clicks.reports.periods import Bucket
-from laconic.storage.database import Database, Row
+from laconic.storage.database import Row
+from laconic.storage.replica import Readable
 
 Days = tuple[int, int]  # the first and the last, both included
 
@@ -64,7 +65,7 @@ class LinkRow(NamedTuple):
 
 
 class ReportStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Readable) -> None:
         self._database = database
 
     async def _read(self, workspace_id: int, scope: Scope, sql: str, *args: Any) -> list[Row]:

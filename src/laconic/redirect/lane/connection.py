@@ -16,6 +16,8 @@ from laconic.redirect.model import status_line
 
 _HEAD_SECONDS = 10
 _IDLE_SECONDS = 75
+# How long a proxy's idle connection is kept while the worker stops: see `shutdown`.
+_LINGER_SECONDS = 4
 # How long a client may leave what was sent to it unread.
 _STUCK_SECONDS = 60
 _MOST_HEAD_BYTES = 32 * 1024
@@ -81,6 +83,9 @@ class Connection(HttpToolsProtocol):
         self.idle_since = 0.0
         self.stuck_since = 0.0
         self.stuck_bytes = -1
+        # Whether the other side is one of the operator's own proxies.
+        self.is_trusted = False
+        self.lingers_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -285,6 +290,8 @@ class Connection(HttpToolsProtocol):
         """Called once a second, with the second."""
         if self.transport.is_closing() or (self.flow.write_paused and not self._is_sending(second)):
             self._abort_if_stuck(second)
+        elif self.lingers_since and second - self.lingers_since > _LINGER_SECONDS and not self._is_busy():
+            self.transport.close()
         elif self._is_busy():
             self.idle_since = second
             if self.body_since and not self.flow.read_paused and second - self.body_since > _IDLE_SECONDS:
@@ -320,6 +327,11 @@ class Connection(HttpToolsProtocol):
     def shutdown(self) -> None:
         if not self.lane.is_stopping:
             self.lane.stop()
+        if self.is_trusted and not self._is_busy() and not self.is_closing:
+            # A proxy may have sent a request just now, and must not repeat one that writes. It hears of the end with
+            # the answer to its next one, if it does not close first.
+            self.lingers_since = self.lane.second
+            return
         self.is_closing = True
         self.unread = b""
         if not self._end_after_answers():

@@ -49,7 +49,6 @@ class LaneProtocol(Connection):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._address = b""
-        self._is_trusted = False
         self._visitor_key: list[bytes | None] | None = None
         # Whether all that came so far are whole requests, and what the last one was that was a hit.
         self._is_between = True
@@ -60,7 +59,7 @@ class LaneProtocol(Connection):
         super().connection_made(transport)
         address = self.client[0] if self.client else ""
         self._address = address.encode("ascii", "replace")
-        self._is_trusted = self.lane.proxies.trusts(address)
+        self.is_trusted = self.lane.proxies.trusts(address)
 
     def data_received(self, data: bytes) -> None:
         """A GET with a header block that was met before goes no further than here."""
@@ -191,7 +190,7 @@ class LaneProtocol(Connection):
         """Most connections send the same headers each time: the visitor's part of a record is made once."""
         user_agent, referrer, language, forwarded = key
         address = self._address
-        if forwarded and self._is_trusted:
+        if forwarded and self.is_trusted:
             address = self.lane.proxies.visitor_address(address, forwarded)
         self._visitor_key = key
         self._visitor = Visitor(address, user_agent or b"", referrer or b"", language or b"")
