@@ -18,7 +18,7 @@ from laconic.codes.ahead.allocations import Allocations
 from laconic.codes.ahead.store import AheadStore
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.cursor import Cursor
-from laconic.codes.high_water import HighWater
+from laconic.codes.high_water import HighWater, mark_file
 from laconic.codes.maker import CodeMaker
 from laconic.codes.pool import JobLease, PoolFiller
 from laconic.codes.rules import CustomCodeRules
@@ -303,7 +303,7 @@ async def open_code_works(settings: Settings, database: Database) -> CodeWorks:
     prefix = dict(settings.region_prefixes).get(settings.region, "")
     length = await store.claim_length(settings.region, prefix, settings.code_length)
     maker = CodeMaker(secret, length, region=settings.region, prefix=prefix)
-    high_water = HighWater(settings.data_folder / f"codes-{settings.region}-{length}.high-water")
+    high_water = HighWater(mark_file(settings.data_folder, settings.region, length))
     return CodeWorks(store, maker, Cursor(store, maker, high_water))
 
 

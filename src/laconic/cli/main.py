@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from laconic import __version__
+from laconic.cli.backup import backup, restore
 from laconic.cli.call import shared_options
 from laconic.cli.clicks import clicks
 from laconic.cli.codes import codes
@@ -51,6 +52,7 @@ def laconic() -> None:
 for _command in (
     *(serve, shorten, expand, list_links, edit, delete, stats, clicks),
     *(domain, workspace, user, key, takedown, blocked, report, codes, db, reap),
+    *(backup, restore),
 ):
     laconic.add_command(_command)
 

@@ -1,8 +1,9 @@
 """The SQL of codes: the range cursor, the durable pool and the secret of the permutation."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from laconic.clock import now
 from laconic.codes.permutation import SECRET_BYTES
@@ -40,6 +41,32 @@ class RangeState:
     @property
     def unused(self) -> int:
         return max(0, self.pooled - self.taken) if self.has_own_pool else 0
+
+
+class Reads(Protocol):
+    async def fetch_all(self, sql: str, *args: Any) -> list[Row]: ...
+
+
+async def read_ranges(database: Reads) -> list[Row]:
+    """Region, length and next counter of every cursor."""
+    return await database.fetch_all(
+        "SELECT region, code_length, next FROM kgs_range ORDER BY region, code_length"
+    )
+
+
+def jump_statements(marks: Iterable[tuple[str, int, int]], distance: int) -> list[str]:
+    """As plain text, for a restored copy that nobody uses yet: every cursor goes so far beyond where it is, or beyond
+    its mark (region, length, counter), and the pool is discarded, as after `jump`."""
+    floors = [
+        f"UPDATE kgs_range SET skipped = skipped + {mark} - next, next = {mark}"
+        f" WHERE region = '{region}' AND code_length = {length} AND next < {mark}"
+        for region, length, mark in marks
+    ]
+    jump = (
+        f"UPDATE kgs_range SET next = next + {distance}, skipped = skipped + {distance},"
+        " lineage = database_lineage(), pool_lineage = NULL"
+    )
+    return [*floors, jump]
 
 
 class CodeStore:

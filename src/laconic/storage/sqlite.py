@@ -41,6 +41,7 @@ from laconic.storage.sqlite_events import (
 )
 from laconic.storage.sqlite_follow import follow
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
+from laconic.storage.sqlite_swap import finish_swap
 from laconic.storage.sqlite_text import numbered, search_condition
 
 T = TypeVar("T")
@@ -280,6 +281,7 @@ class SqliteDatabase:
 async def open_sqlite(folder: Path, *, writes: Writes = "links") -> SqliteDatabase:
     """Opens a data folder that `migrate_sqlite` has prepared."""
     _refuse_old_library()
+    finish_swap(folder)
     with translated():
         database = SqliteDatabase(folder, writes)
     await database.start()
@@ -303,6 +305,7 @@ async def migrate_sqlite(folder: Path) -> list[str]:
 
 def _migrate_files(folder: Path) -> list[str]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    finish_swap(folder)
     applied = []
     for file, migrations in _FILES.values():
         with translated(), contextlib.closing(connect(folder / file, read_only=False)) as connection:
@@ -318,6 +321,7 @@ def _migrate_files(folder: Path) -> list[str]:
 
 async def sqlite_schema_version(folder: Path) -> int:
     """The schema of `laconic.db`; 0 when there is no database yet."""
+    finish_swap(folder)
     path = folder / _FILES["links"][0]
     if not path.exists():
         return 0

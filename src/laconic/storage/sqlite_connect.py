@@ -139,6 +139,14 @@ def _wait_for_lock() -> Callable[[int], bool]:
     return handler
 
 
+def connect_plain(path: Path) -> apsw.Connection:
+    """To a file that nobody else uses, such as a copy in the making: without a log, and synced by its maker."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.execute("PRAGMA journal_mode = OFF").fetchall()
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
+
+
 def connect_existing(path: Path, *, read_only: bool) -> apsw.Connection | None:
     """None when there is no such file, also when it goes away at this moment: opening never makes one."""
     try:
