@@ -105,7 +105,9 @@ def test_p2_no_code_of_the_old_instance_is_given_again(story: Story) -> None:
         assert not made & story.given
 
 
-def test_quiet_backup_has_equal_counters(story: Story, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_quiet_backup_has_equal_counters(
+    story: Story, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """When nothing happens meanwhile, the restored instance says what the old one does, number by number."""
     engine = "sqlite" if story.old.database_url.startswith("sqlite") else "postgres"
     with story.old:

@@ -108,7 +108,7 @@ async def read_dump(url: str, dump: Path, aside: str, conclude: Sequence[str]) -
     with reachable(url) as (place, fd):
         options = ("--no-psqlrc", "--quiet", "--no-password", "-v", "ON_ERROR_STOP=1", "-d", place)
         await pipe_tools(
-            (pg_restore, "--no-owner", "--no-privileges", "--file=-", str(dump)),
+            (pg_restore, "--no-owner", "--no-privileges", "--schema=public", "--file=-", str(dump)),
             (psql, *options, "-f", "-"),
             before=_script(before),
             after=_script(after),

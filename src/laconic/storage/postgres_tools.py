@@ -130,7 +130,11 @@ async def _send(stream: asyncio.StreamWriter, data: bytes) -> None:
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        # What it has still printed must be read, or its end is never seen.
+        while process.stdout and await process.stdout.read(_CHUNK_BYTES):
+            pass
         await process.wait()
 
 
