@@ -4,9 +4,11 @@ import hashlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from laconic.backups.backup import Source
 from laconic.clicks.events.browse import EventBrowser
 from laconic.clicks.events.erase import Eraser
 from laconic.clicks.events.live import LiveFeed
@@ -48,6 +50,7 @@ from laconic.settings import Settings
 from laconic.storage.database import Database
 from laconic.storage.engines import open_database, open_shared_store
 from laconic.storage.shared import SharedStore
+from laconic.upkeep.backups import BackupPlan, Backups
 from laconic.upkeep.reaper import Plan, Reaper
 from laconic.upkeep.sweeps import Sweeps
 from laconic.workspaces.api_keys import ApiKeys
@@ -283,6 +286,18 @@ def open_reaper(settings: Settings, database: Database) -> Reaper:
         purge_after=settings.cleanup_purge_after,
     )
     return Reaper(database, plan, open_sweeps(settings, database))
+
+
+def open_backups(settings: Settings, database: Database) -> Backups:
+    plan = BackupPlan(
+        folder=Path(settings.backup_dir).resolve() if settings.backup_dir else None,
+        interval=settings.backup_interval,
+        pack_after=settings.backup_compress_after,
+        keep=settings.backup_keep,
+        check_interval=settings.integrity_interval,
+    )
+    source = Source(settings.owner_database_url, settings.journal_folder)
+    return Backups(database, source, plan, settings.data_folder)
 
 
 async def _open_shared_tier(

@@ -194,7 +194,7 @@ def test_restored_schema_is_the_whole_schema(
     laconic_at: Callable[[str], Laconic],
     fresh_postgres_url: str,
     postgres_server: PostgresServer,
-    _postgres_template: str,
+    request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
     """Types, policies, comments, functions, triggers: all that the migrations make."""
@@ -210,7 +210,9 @@ def test_restored_schema_is_the_whole_schema(
             await connection.close()
 
     restored = asyncio.run(describe(fresh_postgres_url))
-    assert restored == asyncio.run(describe(postgres_server.url(_postgres_template)))
+    assert restored == asyncio.run(
+        describe(postgres_server.url(request.getfixturevalue("_postgres_template")))
+    )
 
 
 def test_tenants_role_is_let_in_again(

@@ -17,7 +17,7 @@ from laconic.storage.database import Database
 from laconic.storage.engines import open_database, open_shared_store
 from laconic.upkeep.lease import Lease
 from laconic.upkeep.months import Months
-from laconic.wiring import open_code_works, open_filler, open_reaper, open_sweeps
+from laconic.wiring import open_backups, open_code_works, open_filler, open_reaper, open_sweeps
 
 log = structlog.get_logger(__name__)
 
@@ -47,6 +47,7 @@ async def run_upkeep(settings: Settings, lifeline: Lifeline) -> None:
     beside = [
         asyncio.create_task(_reap(settings, database)),
         asyncio.create_task(Months(database, settings.click_retention, archive).keep()),
+        asyncio.create_task(open_backups(settings, database).keep()),
     ]
     filling = asyncio.create_task(_fill_pool(settings, database, lifeline.stopping))
     try:

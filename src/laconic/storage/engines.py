@@ -10,6 +10,7 @@ from typing import Literal
 
 from laconic.errors import SettingInvalid
 from laconic.storage.database import Database
+from laconic.storage.examine import Finding
 from laconic.storage.migrate import read_migrations
 from laconic.storage.shared import SharedStore
 from laconic.storage.snapshot import Snapshot
@@ -70,6 +71,32 @@ async def open_snapshot(url: str) -> AsyncIterator[Snapshot]:
 
     async with open_postgres_snapshot(url) as server:
         yield server
+
+
+async def check_integrity(url: str) -> list[str]:
+    """What is damaged, in the engine's own words; may take minutes, and nobody waits for it."""
+    folder = data_folder(url)
+    if folder is not None:
+        from laconic.storage.sqlite_examine import check_sqlite
+
+        return await check_sqlite(folder)
+    _need_postgres(url)
+    from laconic.storage.postgres_examine import check_postgres
+
+    return await check_postgres(url)
+
+
+async def examine(url: str, tenant_url: str = "") -> list[Finding]:
+    """Everything that can be told of the database at a glance. `tenant_url`: that of a role without tables."""
+    folder = data_folder(url)
+    if folder is not None:
+        from laconic.storage.sqlite_examine import examine_sqlite
+
+        return await examine_sqlite(folder)
+    _need_postgres(url)
+    from laconic.storage.postgres_examine import examine_postgres
+
+    return await examine_postgres(url, tenant_url)
 
 
 async def put_back(

@@ -55,7 +55,7 @@ _FILES: dict[Writes, tuple[str, str]] = {
 
 _WRITER_CACHE_KIB: dict[Writes, int] = {"links": 8_192, "clicks": INGEST_CACHE_KIB}
 # 3.51.3 is the first release without the WAL-reset bug, which could lose committed transactions.
-_OLDEST_SQLITE = (3, 51, 3)
+OLDEST_SQLITE = (3, 51, 3)
 _READER_THREADS = 2
 # A checkpoint that may wait for readers is tried only when the log has grown past this.
 _WAL_LIMIT_BYTES = 64 * 1024 * 1024
@@ -288,10 +288,13 @@ async def open_sqlite(folder: Path, *, writes: Writes = "links") -> SqliteDataba
     return database
 
 
+def library_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+
+
 def _refuse_old_library() -> None:
-    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    if version < _OLDEST_SQLITE:
-        oldest = ".".join(map(str, _OLDEST_SQLITE))
+    if library_version() < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
         raise CannotStart(
             f"SQLite {apsw.sqlite_lib_version()} can lose committed data (the WAL-reset bug); {oldest} or newer is needed."
         )
