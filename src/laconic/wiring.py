@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from laconic.backups.backup import Source
+from laconic.backups.backup import Origin
 from laconic.clicks.events.browse import EventBrowser
 from laconic.clicks.events.erase import Eraser
 from laconic.clicks.events.live import LiveFeed
@@ -296,8 +296,8 @@ def open_backups(settings: Settings, database: Database) -> Backups:
         keep=settings.backup_keep,
         check_interval=settings.integrity_interval,
     )
-    source = Source(settings.owner_database_url, settings.journal_folder)
-    return Backups(database, source, plan, settings.data_folder)
+    origin = Origin(settings.owner_database_url, settings.journal_folder)
+    return Backups(database, origin, plan, settings.data_folder)
 
 
 async def _open_shared_tier(

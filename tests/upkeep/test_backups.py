@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from laconic.backups.backup import Source, name_of
+from laconic.backups.backup import Origin, name_of
 from laconic.backups.manifest import Manifest
 from laconic.backups.notes import read_notes
 from laconic.backups.pack import is_packed
@@ -41,7 +41,7 @@ def _plan(folder: Path | None, check_interval: int = 0) -> BackupPlan:
 
 @pytest.fixture
 def backups(database: Database, migrated_url: str, folder: Path, tmp_path: Path, clock: _Clock) -> Backups:
-    source = Source(migrated_url, tmp_path / "journal")
+    source = Origin(migrated_url, tmp_path / "journal")
     return Backups(database, source, _plan(folder), tmp_path, now=clock)
 
 
@@ -91,7 +91,7 @@ async def test_failure_is_noted_and_tried_again_in_an_hour(
 ) -> None:
     """A folder that cannot be made: the server goes on."""
     (tmp_path / "file").touch()
-    source = Source(migrated_url, tmp_path / "journal")
+    source = Origin(migrated_url, tmp_path / "journal")
     backups = Backups(database, source, _plan(tmp_path / "file" / "in"), tmp_path, now=clock)
     await backups.run_when_due()
     assert read_notes(tmp_path).backup_error
@@ -105,7 +105,7 @@ async def test_weekly_integrity_check(
 ) -> None:
     """Nothing wrong is noted as such."""
     backups = Backups(
-        database, Source(migrated_url, tmp_path), _plan(None, check_interval=7 * DAY), tmp_path, now=clock
+        database, Origin(migrated_url, tmp_path), _plan(None, check_interval=7 * DAY), tmp_path, now=clock
     )
     await backups.run_when_due()
     assert read_notes(tmp_path).checked_at == START
@@ -126,7 +126,7 @@ async def test_damage_is_found(database: Database, migrated_url: str, tmp_path: 
     with path.open("r+b") as file:
         file.seek(4096 * 3)
         file.write(b"\xff" * 4096)
-    source = Source(migrated_url, tmp_path)
+    source = Origin(migrated_url, tmp_path)
     await Backups(database, source, _plan(None, check_interval=DAY), tmp_path, now=clock).run_when_due()
     assert read_notes(tmp_path).problems
 
@@ -136,7 +136,7 @@ async def test_one_process_at_a_time(
 ) -> None:
     """Two background nodes with the same folder make one backup."""
     both = [
-        Backups(database, Source(migrated_url, tmp_path / "journal"), _plan(folder), tmp_path, now=clock)
+        Backups(database, Origin(migrated_url, tmp_path / "journal"), _plan(folder), tmp_path, now=clock)
         for _ in range(2)
     ]
     await asyncio.gather(*(one.run_when_due() for one in both))

@@ -28,7 +28,7 @@ _LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Origin:
     """What is backed up: the database, and the journals of this machine."""
 
     url: str
@@ -48,7 +48,7 @@ def place_for(target: Path, moment: int) -> Path:
 
 
 async def back_up(
-    source: Source,
+    source: Origin,
     place: Path,
     progress: Progress = lambda _: None,
     expect: Callable[[int], None] = lambda _: None,
@@ -83,7 +83,7 @@ async def back_up(
 
 
 @contextlib.asynccontextmanager
-async def _state_of(source: Source) -> AsyncIterator[tuple[Snapshot, OpenSegments, dict[str, Position]]]:
+async def _state_of(source: Origin) -> AsyncIterator[tuple[Snapshot, OpenSegments, dict[str, Position]]]:
     """A state of the database, and all segments that it has not applied."""
     for attempt in range(_ATTEMPTS):
         segments = OpenSegments(source.journal_folder)

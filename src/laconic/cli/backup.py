@@ -30,10 +30,10 @@ def backup(call: Call, dest: Path) -> None:
       laconic backup /var/backups/laconic
       laconic backup monday --json
     """
-    from laconic.backups.backup import Source, back_up, place_for
+    from laconic.backups.backup import Origin, back_up, place_for
 
     settings = call.settings()
-    source = Source(settings.owner_database_url, settings.journal_folder)
+    source = Origin(settings.owner_database_url, settings.journal_folder)
     place = place_for(dest, now())
     with bar_of_bytes("Backing up", is_wanted=not call.json) as bar:
         manifest = asyncio.run(back_up(source, place, bar.advance, bar.expect))

@@ -12,6 +12,7 @@ from laconic.cli.call import shared_options
 from laconic.cli.clicks import clicks
 from laconic.cli.codes import codes
 from laconic.cli.database import db
+from laconic.cli.doctor import doctor
 from laconic.cli.domains import domain
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
@@ -52,7 +53,7 @@ def laconic() -> None:
 for _command in (
     *(serve, shorten, expand, list_links, edit, delete, stats, clicks),
     *(domain, workspace, user, key, takedown, blocked, report, codes, db, reap),
-    *(backup, restore),
+    *(backup, restore, doctor),
 ):
     laconic.add_command(_command)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import structlog
 
 from laconic import clock
-from laconic.backups.backup import Source, back_up, name_of, remove_leftovers
+from laconic.backups.backup import Origin, back_up, name_of, remove_leftovers
 from laconic.backups.manifest import NAME
 from laconic.backups.notes import change_notes, read_notes
 from laconic.backups.pack import is_packed, pack
@@ -46,7 +46,7 @@ class Backups:
     def __init__(
         self,
         database: Database,
-        source: Source,
+        source: Origin,
         plan: BackupPlan,
         data_folder: Path,
         *,
