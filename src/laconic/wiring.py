@@ -357,5 +357,5 @@ def _open_people(database: Database, stack: AsyncExitStack) -> People:
         users,
         Invitations(database, store, users),
         Sessions(database, store),
-        SignIn(database, store, passwords, CodeStore(database).permutation_secret),
+        SignIn(database, store, passwords, CodeStore(database).signing_secret),
     )

@@ -125,7 +125,7 @@ def test_damage_is_noticed_and_nothing_is_changed(laconic: Laconic, tmp_path: Pa
     [
         ({"schema": 9_999}, "database_too_new"),
         ({"engine": "Another"}, "backup_unusable"),
-        ({"counts": {"links": 7}}, "unavailable"),
+        ({"counts": {"links": 7}}, "backup_unusable"),
     ],
 )
 def test_what_cannot_fit_is_refused(

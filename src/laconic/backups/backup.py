@@ -24,7 +24,7 @@ from laconic.storage.snapshot import Progress, Snapshot
 
 JOURNAL = "journal"
 _ATTEMPTS = 5
-_LOCK = ".lock"
+_PART = ".laconic-part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +101,20 @@ async def _state_of(source: Origin) -> AsyncIterator[tuple[Snapshot, OpenSegment
 
 
 def _describe_all(folder: Path) -> tuple[File, ...]:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _LOCK)
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return tuple(describe(folder, path) for path in paths)
 
 
 @contextlib.contextmanager
 def _workshop(place: Path) -> Iterator[Path]:
-    """A hidden folder beside the place; what a killed backup has left there is removed."""
+    """A hidden folder beside the place, locked; what a killed backup has left there is removed."""
     if place.exists():
         raise CannotStart(f"{place} exists already.")
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     remove_leftovers(place.parent)
-    folder = place.with_name(f".{place.name}.part")
+    folder = place.with_name(f".{place.name}{_PART}")
     folder.mkdir(mode=0o700)
-    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield folder
@@ -125,11 +125,8 @@ def _workshop(place: Path) -> Iterator[Path]:
 
 def remove_leftovers(parent: Path) -> None:
     """Of backups whose process has died: its lock went with it."""
-    for folder in parent.glob(".*.part"):
-        try:
-            lock = os.open(folder / _LOCK, os.O_RDWR)
-        except OSError:
-            continue
+    for folder in parent.glob(f".*{_PART}"):
+        lock = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder, ignore_errors=True)
@@ -141,7 +138,6 @@ def remove_leftovers(parent: Path) -> None:
 
 def _finish(manifest: Manifest, folder: Path, place: Path) -> None:
     manifest.write(folder)
-    (folder / _LOCK).unlink()
     for path in (folder / NAME, folder / JOURNAL, folder):
         _sync(path)
     folder.rename(place)

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from laconic import clock
@@ -13,7 +14,7 @@ from laconic.backups.backup import JOURNAL, name_of
 from laconic.backups.manifest import File, Manifest, verify
 from laconic.backups.store import check_counts
 from laconic.clicks.carry import lock_names
-from laconic.clock import DAY
+from laconic.clock import DAY, SECOND
 from laconic.codes.high_water import marks_in
 from laconic.codes.store import JUMP, jump_statements
 from laconic.errors import BackupUnusable, DatabaseTooNew
@@ -67,12 +68,17 @@ async def restore(backup: Path, target: Target, progress: Progress = lambda _: N
         kept = await put_back(
             target.url,
             stage,
-            name_of(moment).replace("laconic-", "before-restore-"),
+            _name_of_the_old(moment),
             conclude,
             also=journals,
             tenant_url=target.tenant_url,
         )
     return Restored(manifest, kept, skipped)
+
+
+def _name_of_the_old(moment: int) -> str:
+    """To the microsecond: no two restores have the same."""
+    return datetime.fromtimestamp(moment / SECOND, UTC).strftime("before-restore-%Y%m%dT%H%M%S%fZ")
 
 
 async def _fit(backup: Path, url: str) -> Manifest:

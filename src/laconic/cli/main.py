@@ -19,6 +19,7 @@ from laconic.cli.links import delete, edit, expand, list_links, shorten
 from laconic.cli.oversight import blocked, report, takedown
 from laconic.cli.people import user
 from laconic.cli.reap import reap
+from laconic.cli.secrets import secrets
 from laconic.cli.serve import serve
 from laconic.cli.stats import stats
 from laconic.cli.tenants import workspace
@@ -53,7 +54,7 @@ def laconic() -> None:
 for _command in (
     *(serve, shorten, expand, list_links, edit, delete, stats, clicks),
     *(domain, workspace, user, key, takedown, blocked, report, codes, db, reap),
-    *(backup, restore, doctor),
+    *(backup, restore, secrets, doctor),
 ):
     laconic.add_command(_command)
 

@@ -74,16 +74,29 @@ class CodeStore:
         self._database = database
 
     async def permutation_secret(self) -> bytes:
+        """It is never changed: codes made with another one could be codes that were given out and forgotten."""
+        return await self._secret("permutation")
+
+    async def signing_secret(self) -> bytes:
+        """Behind what is sealed for a while: forms, sign-in by a provider, counts of wrong sign-ins."""
+        return await self._secret("signing")
+
+    async def rotate_signing_secret(self) -> None:
+        """Processes that run go on with the old one until they are started again."""
+        await self._database.execute("DELETE FROM secret WHERE name = $1", "signing")
+        await self.signing_secret()
+
+    async def _secret(self, name: str) -> bytes:
         """Made at first start, whoever comes first; the same for every process of the installation."""
         await self._database.execute(
             "INSERT INTO secret (name, value, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
-            "permutation",
+            name,
             secrets.token_bytes(SECRET_BYTES),
             now(),
         )
-        row = await self._database.fetch_one("SELECT value FROM secret WHERE name = $1", "permutation")
+        row = await self._database.fetch_one("SELECT value FROM secret WHERE name = $1", name)
         if row is None:
-            raise Unavailable("The permutation's secret cannot be read.")
+            raise Unavailable(f"The secret {name!r} cannot be read.")
         return bytes(row[0])
 
     # The range cursor

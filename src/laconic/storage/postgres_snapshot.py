@@ -7,11 +7,11 @@ to be done before anybody sees it is done. A kill at any moment leaves either al
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from laconic.errors import CannotStart, DataFolderInUse
+from laconic.errors import BackupUnusable, CannotStart, DataFolderInUse, Unavailable
 from laconic.storage.database import Row, Statements
 from laconic.storage.postgres_migrate import schema_version
 from laconic.storage.postgres_session import session
@@ -107,14 +107,25 @@ async def read_dump(url: str, dump: Path, aside: str, conclude: Sequence[str]) -
     after = ("SET search_path TO public", *conclude, "COMMIT")
     with reachable(url) as (place, fd):
         options = ("--no-psqlrc", "--quiet", "--no-password", "-v", "ON_ERROR_STOP=1", "-d", place)
-        await pipe_tools(
-            (pg_restore, "--no-owner", "--no-privileges", "--schema=public", "--file=-", str(dump)),
-            (psql, *options, "-f", "-"),
-            before=_script(before),
-            after=_script(after),
-            keep=fd,
-        )
+        with _incomplete_noticed():
+            await pipe_tools(
+                (pg_restore, "--no-owner", "--no-privileges", "--schema=public", "--file=-", str(dump)),
+                (psql, *options, "-f", "-"),
+                before=_script(before),
+                after=_script(after),
+                keep=fd,
+            )
     return has_tables
+
+
+@contextlib.contextmanager
+def _incomplete_noticed() -> Iterator[None]:
+    try:
+        yield
+    except Unavailable as error:
+        if "check constraint" in str(error):
+            raise BackupUnusable(f"The backup has not got all that it says: {error}") from error
+        raise
 
 
 def _script(statements: Sequence[str]) -> bytes:

@@ -31,6 +31,7 @@ _OUT_OF_REACH = (
     apsw.CorruptError,
     apsw.NotADBError,
     apsw.InterruptError,
+    apsw.NoMemError,
 )
 
 

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
+
 from laconic.errors import BackupUnusable, CannotStart
 from laconic.storage.database import Row
 from laconic.storage.snapshot import Progress
@@ -131,8 +133,11 @@ def conclude(folder: Path, statements: list[str]) -> None:
         contextlib.closing(connect(folder / LINKS, attach=folder / CLICKS, read_only=False)) as connection,
     ):
         connection.execute("BEGIN IMMEDIATE")
-        for statement in statements:
-            connection.execute(statement).fetchall()
+        try:
+            for statement in statements:
+                connection.execute(statement).fetchall()
+        except apsw.ConstraintError as error:
+            raise BackupUnusable(f"The backup has not got all that it says: {error}") from error
         connection.execute("COMMIT")
     _sync(folder / LINKS)
 

@@ -1,5 +1,6 @@
 """Own paths to the framework, everything else to the redirect endpoint."""
 
+import errno
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ from laconic.clicks.board import Board
 from laconic.clicks.journal import Journal
 from laconic.codes.rules import OWN_PATHS
 from laconic.codes.store import CodeStore
-from laconic.errors import LaconicError
+from laconic.errors import LaconicError, OutcomeUnknown, Unavailable
 from laconic.redirect.endpoint import RedirectEndpoint, send_on
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.hosts import Site
@@ -65,6 +66,9 @@ log = structlog.get_logger(__name__)
 # Own paths that answer on the domains of workspaces, too.
 _EVERYWHERE = frozenset({"favicon.ico", "robots.txt", "static"})
 
+# No room on the disk, a disk that fails, no file descriptor, no memory.
+_EXHAUSTED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -75,7 +79,7 @@ class App:
         self, services: Services, journal: Journal, board: Board | None = None, imports: Imports | None = None
     ) -> None:
         settings = services.settings
-        forms = FormTokens(CodeStore(services.database).permutation_secret, settings.base_url)
+        forms = FormTokens(CodeStore(services.database).signing_secret, settings.base_url)
         gate = Gate(settings, services, forms)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         bulk = BulkRoutes(gate, imports or LocalImports(services))
@@ -212,7 +216,7 @@ def _sign_in_routes(services: Services, gate: Gate, forms: FormTokens) -> list[R
     if provider is None:
         return [SignInRoutes(services, gate, forms)]
     pages = SignInRoutes(services, gate, forms, provider.name)
-    secret = CodeStore(services.database).permutation_secret
+    secret = CodeStore(services.database).signing_secret
     return [pages, OidcRoutes(provider, pages, forms, secret, services.settings.base_url)]
 
 
@@ -243,5 +247,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 async def _bug(request: Request, error: Exception) -> Response:
     """Logged with its trace for us; the caller learns only that it was not their fault."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _EXHAUSTED):
+        # No fault of the program: the machine has run out of something, and may have it again a moment later.
+        log.error("the machine has run out of something", path=request.url.path, error=repr(error))
+        kind = Unavailable if request.method in ("GET", "HEAD") else OutcomeUnknown
+        return answer_to(request, kind("The server has no memory, disk or files left just now."))
     log.error("unexpected error", path=request.url.path, exc_info=error)
     return answer_to(request, Problem(INTERNAL, "The error was logged."))

@@ -36,10 +36,13 @@ def _rooms(settings: Settings) -> Iterator[Finding]:
             remedy = f"chown it to whoever runs Laconic (user {os.geteuid()})."
             yield Finding("disk", "problem", f"the {name} {path} cannot be written", remedy)
         yield from _room(name, path)
-    if settings.backup_dir and places["backup folder"].is_dir() and settings.data_folder.is_dir():
-        if places["backup folder"].stat().st_dev == settings.data_folder.stat().st_dev:
-            remedy = "Put backups on another disk, or copy them to another machine."
-            yield Finding("backup_disk", "warning", "backups lie on the same disk as the data", remedy)
+    if settings.backup_dir and _same_disk(places["backup folder"], settings.data_folder):
+        remedy = "Put backups on another disk, or copy them to another machine."
+        yield Finding("backup_disk", "warning", "backups lie on the same disk as the data", remedy)
+
+
+def _same_disk(one: Path, other: Path) -> bool:
+    return one.is_dir() and other.is_dir() and one.stat().st_dev == other.stat().st_dev
 
 
 def _room(name: str, path: Path) -> Iterator[Finding]:
@@ -58,7 +61,7 @@ def _room(name: str, path: Path) -> Iterator[Finding]:
 def _judged(subject: str, text: str, share: float, free: int, remedy: str) -> Finding:
     if share < _NONE_SHARE or free < _NONE_BYTES:
         return Finding(subject, "problem", text, f"{remedy} Creates are refused when it is full.")
-    if share < _LITTLE_SHARE and free < 10 * _LITTLE_BYTES or free < _LITTLE_BYTES:
+    if (share < _LITTLE_SHARE and free < 10 * _LITTLE_BYTES) or free < _LITTLE_BYTES:
         return Finding(subject, "warning", text, remedy)
     return Finding(subject, "ok", text)
 
