@@ -41,18 +41,19 @@ def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         with old.client() as client:
             codes = [make_code(client) for _ in range(LINKS)]
         with Creators(old.base_url) as creators, Followers(old.base_url, codes) as followers:
-            for number in range(3):
-                creators.wait_for(100)
-                followers.wait_for(1_000)
-                answered, clicks = list(creators.evidence.answers), followers.answered.copy()
-                told = old.run("backup", str(folder / f"backup-{number}"), "--json")
+            creators.wait_for(100)
+            old.run("backup", str(folder / "first"), "--json")
+            creators.wait_for(200)
+            followers.wait_for(1_000)
+            answered, clicks = list(creators.evidence.answers), followers.answered.copy()
+            told = old.run("backup", str(folder / "backup"), "--json")
             creators.wait_for(300)
             followers.wait_for(1_000)
         assert not creators.evidence.refusals
         given = {code for code, _ in creators.evidence.answers} | set(codes)
     new = LaconicServer(folder / "new", database_url_for(request.param, request), workers=2)
     new.folder.mkdir()
-    new.run("restore", str(folder / f"backup-{number}"))
+    new.run("restore", str(folder / "backup"))
     final = followers.answered + followers.cut_off
     return Story(old, new, answered, clicks, given, final, json.loads(told))
 

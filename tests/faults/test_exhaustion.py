@@ -51,9 +51,8 @@ def _heals(client: httpx.Client) -> str:
 
 
 @contextlib.contextmanager
-def _serving(folder: Path, **options: str) -> Iterator[tuple[LaconicServer, httpx.Client, list[str]]]:
-    # Few codes ahead: the pool must not fill a small disk.
-    with LaconicServer(folder, **options) as server, server.client() as client:
+def _serving(folder: Path) -> Iterator[tuple[LaconicServer, httpx.Client, list[str]]]:
+    with LaconicServer(folder) as server, server.client() as client:
         yield server, client, [make_code(client) for _ in range(LINKS)]
 
 

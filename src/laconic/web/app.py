@@ -40,6 +40,7 @@ from laconic.web.api.problems import (
     WRONG_SHAPE,
     Kind,
     Problem,
+    response_to,
 )
 from laconic.web.api.qr import QrRoutes
 from laconic.web.api.shorten import ShortenRoutes
@@ -68,6 +69,10 @@ _EVERYWHERE = frozenset({"favicon.ico", "robots.txt", "static"})
 
 # No room on the disk, a disk that fails, no file descriptor, no memory.
 _EXHAUSTED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+
+_NO_MEMORY = response_to(OutcomeUnknown("The server has no memory left just now."))
+_NO_MEMORY_HEAD = {"type": "http.response.start", "status": 503, "headers": _NO_MEMORY.raw_headers}
+_NO_MEMORY_BODY = {"type": "http.response.body", "body": _NO_MEMORY.body}
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -104,6 +109,16 @@ class App:
         )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await self._serve(scope, receive, send)
+        except MemoryError:
+            # There may not even have been enough to say so; what is sent here was made at the start.
+            if scope["type"] != "http":
+                raise
+            await send(_NO_MEMORY_HEAD)
+            await send(_NO_MEMORY_BODY)
+
+    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             allowances: list[Allowance] = []
             scope[ALLOWANCE] = allowances
@@ -245,9 +260,16 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return response
 
 
+def _is_exhaustion(error: Exception) -> bool:
+    """The interpreter's word for a thread that cannot be started is no class of its own."""
+    if isinstance(error, OSError):
+        return error.errno in _EXHAUSTED
+    return isinstance(error, MemoryError) or "can't start new thread" in str(error)
+
+
 async def _bug(request: Request, error: Exception) -> Response:
     """Logged with its trace for us; the caller learns only that it was not their fault."""
-    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _EXHAUSTED):
+    if _is_exhaustion(error):
         # No fault of the program: the machine has run out of something, and may have it again a moment later.
         log.error("the machine has run out of something", path=request.url.path, error=repr(error))
         kind = Unavailable if request.method in ("GET", "HEAD") else OutcomeUnknown
