@@ -81,7 +81,8 @@ def test_restore_killed_at_any_file(
 ) -> None:
     """At each name that a file gets. From the moment the plan is written it is carried out, by whoever comes next."""
     before, after = before_and_after
-    statuses, seen = [], []
+    statuses: list[int] = []
+    seen: list[set[str]] = []
     while not statuses or statuses[-1] != 0:
         assert len(statuses) < 50
         statuses.append(_run(len(statuses), "rename", "restore", str(tmp_path / "b")))

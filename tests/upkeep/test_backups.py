@@ -1,6 +1,7 @@
 """Backups by the clock: made daily, compressed after a week, gone after a month; a weekly look at the database."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
@@ -119,15 +120,15 @@ async def test_weekly_integrity_check(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
-async def test_damage_is_found(database: Database, migrated_url: str, tmp_path: Path, clock: _Clock) -> None:
+async def test_damage_is_found(database: Database, tmp_path: Path, clock: _Clock) -> None:
     """A page of the file that is overwritten."""
     await database.tidy()
-    path = tmp_path / "data" / "laconic.db"
-    with path.open("r+b") as file:
+    shutil.copytree(tmp_path / "data", tmp_path / "damaged")
+    with (tmp_path / "damaged" / "laconic.db").open("r+b") as file:
         file.seek(4096 * 3)
         file.write(b"\xff" * 4096)
-    source = Origin(migrated_url, tmp_path)
-    await Backups(database, source, _plan(None, check_interval=DAY), tmp_path, now=clock).run_when_due()
+    origin = Origin(f"sqlite:///{tmp_path}/damaged/laconic.db", tmp_path)
+    await Backups(database, origin, _plan(None, check_interval=DAY), tmp_path, now=clock).run_when_due()
     assert read_notes(tmp_path).problems
 
 
