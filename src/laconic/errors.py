@@ -34,7 +34,8 @@ LaconicError
 └── CannotStart                 the process must not go on, and the message tells the operator why
     ├── SettingInvalid          a setting has a value that is not allowed, or an unknown name
     ├── DatabaseTooNew          the database was made by a later release
-    └── DataFolderInUse         another server works on this data folder, or it must not be used
+    ├── DataFolderInUse         another server works on this data folder, or it must not be used
+    └── BackupUnusable          the backup is damaged, of another engine, or of a later release
 
 No HTTP here: `web/api/problems.py` maps each leaf to a status, once.
 """
@@ -268,3 +269,7 @@ class DatabaseTooNew(CannotStart):
 
 class DataFolderInUse(CannotStart):
     """Another server works on this data folder, or the folder is on a disk that must not be used."""
+
+
+class BackupUnusable(CannotStart):
+    """The backup is damaged, of another engine, or of a later release; nothing was changed."""

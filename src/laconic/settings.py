@@ -220,6 +220,13 @@ class Settings:
     )
     click_retention: int = _setting(396 * DAY, _duration, "How long single clicks are kept: 13 months.")
     click_archive_dir: str = _setting("", _text, "Where single clicks are archived before they are dropped.")
+    backup_dir: str = _setting("", _text, "The folder for backups by the clock; empty: none are made.")
+    backup_interval: int = _setting(DAY, _duration, "How often.")
+    backup_compress_after: int = _setting(7 * DAY, _duration, "When a backup is compressed.")
+    backup_keep: int = _setting(30 * DAY, _duration, "When a backup is removed; the newest one stays.")
+    integrity_interval: int = _setting(
+        7 * DAY, _duration, "How often the database is read to see whether it is whole; 0: never."
+    )
     geoip_file: str = _setting("", _text, "A .mmdb file of your own, for cities.")
     privacy: str = _setting(
         "truncate", _one_of("full", "truncate", "none"), "What is kept of a visitor's address."

@@ -4,9 +4,11 @@ import hashlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from laconic.backups.backup import Origin
 from laconic.clicks.events.browse import EventBrowser
 from laconic.clicks.events.erase import Eraser
 from laconic.clicks.events.live import LiveFeed
@@ -18,7 +20,7 @@ from laconic.codes.ahead.allocations import Allocations
 from laconic.codes.ahead.store import AheadStore
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.cursor import Cursor
-from laconic.codes.high_water import HighWater
+from laconic.codes.high_water import HighWater, mark_file
 from laconic.codes.maker import CodeMaker
 from laconic.codes.pool import JobLease, PoolFiller
 from laconic.codes.rules import CustomCodeRules
@@ -49,6 +51,7 @@ from laconic.settings import Settings
 from laconic.storage.database import Database
 from laconic.storage.engines import open_database, open_replica, open_shared_store
 from laconic.storage.shared import SharedStore
+from laconic.upkeep.backups import BackupPlan, Backups
 from laconic.upkeep.reaper import Plan, Reaper
 from laconic.upkeep.sweeps import Sweeps
 from laconic.workspaces.api_keys import ApiKeys
@@ -293,6 +296,18 @@ def open_reaper(settings: Settings, database: Database) -> Reaper:
     return Reaper(database, plan, open_sweeps(settings, database))
 
 
+def open_backups(settings: Settings, database: Database) -> Backups:
+    plan = BackupPlan(
+        folder=Path(settings.backup_dir).resolve() if settings.backup_dir else None,
+        interval=settings.backup_interval,
+        pack_after=settings.backup_compress_after,
+        keep=settings.backup_keep,
+        check_interval=settings.integrity_interval,
+    )
+    origin = Origin(settings.owner_database_url, settings.journal_folder)
+    return Backups(database, origin, plan, settings.data_folder)
+
+
 async def _open_shared_tier(
     settings: Settings, database: Database, store: SharedStore | None, blocked: BlockedHosts
 ) -> SharedTier | None:
@@ -311,7 +326,7 @@ async def open_code_works(settings: Settings, database: Database) -> CodeWorks:
     prefix = dict(settings.region_prefixes).get(settings.region, "")
     length = await store.claim_length(settings.region, prefix, settings.code_length)
     maker = CodeMaker(secret, length, region=settings.region, prefix=prefix)
-    high_water = HighWater(settings.data_folder / f"codes-{settings.region}-{length}.high-water")
+    high_water = HighWater(mark_file(settings.data_folder, settings.region, length))
     return CodeWorks(store, maker, Cursor(store, maker, high_water))
 
 
@@ -350,5 +365,5 @@ def _open_people(database: Database, stack: AsyncExitStack) -> People:
         users,
         Invitations(database, store, users),
         Sessions(database, store),
-        SignIn(database, store, passwords, CodeStore(database).permutation_secret),
+        SignIn(database, store, passwords, CodeStore(database).signing_secret),
     )

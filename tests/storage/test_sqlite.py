@@ -227,7 +227,7 @@ def test_a_second_server_on_the_same_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_network_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """File locks and shared memory do not hold there what the log needs."""
-    monkeypatch.setattr(data_folder, "_disk_kind", lambda folder: "nfs4")
+    monkeypatch.setattr(data_folder, "disk_kind", lambda folder: "nfs4")
     with pytest.raises(DataFolderInUse, match="network disk"):
         claim_folder(tmp_path)
 

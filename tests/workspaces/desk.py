@@ -50,7 +50,7 @@ class Desk:
         self.invitations = Invitations(self.database, store, self.users, now=self.now)
         self.sessions = Sessions(self.database, store, now=self.now)
         self.sign_in = SignIn(
-            self.database, store, self.passwords, CodeStore(self.database).permutation_secret, now=self.now
+            self.database, store, self.passwords, CodeStore(self.database).signing_secret, now=self.now
         )
         self.tenants = Workspaces(self.database, workspaces, now=self.now)
         self.keys = ApiKeys(self.database, workspaces)

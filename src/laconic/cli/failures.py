@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from laconic.errors import (
+    BackupUnusable,
     CannotStart,
     DatabaseTooNew,
     DataFolderInUse,
@@ -31,6 +32,7 @@ _STARTS: dict[type[CannotStart], tuple[str, str]] = {
     SettingInvalid: ("setting_invalid", "A setting is not allowed"),
     DatabaseTooNew: ("database_too_new", "The database was made by a later release"),
     DataFolderInUse: ("data_folder_in_use", "The data folder cannot be used"),
+    BackupUnusable: ("backup_unusable", "The backup cannot be used"),
     CannotStart: ("cannot_start", "Laconic cannot start"),
 }
 

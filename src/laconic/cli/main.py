@@ -7,16 +7,19 @@ from collections.abc import Sequence
 import click
 
 from laconic import __version__
+from laconic.cli.backup import backup, restore
 from laconic.cli.call import shared_options
 from laconic.cli.clicks import clicks
 from laconic.cli.codes import codes
 from laconic.cli.database import db
+from laconic.cli.doctor import doctor
 from laconic.cli.domains import domain
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
 from laconic.cli.oversight import blocked, report, takedown
 from laconic.cli.people import user
 from laconic.cli.reap import reap
+from laconic.cli.secrets import secrets
 from laconic.cli.serve import serve
 from laconic.cli.stats import stats
 from laconic.cli.tenants import workspace
@@ -51,6 +54,7 @@ def laconic() -> None:
 for _command in (
     *(serve, shorten, expand, list_links, edit, delete, stats, clicks),
     *(domain, workspace, user, key, takedown, blocked, report, codes, db, reap),
+    *(backup, restore, secrets, doctor),
 ):
     laconic.add_command(_command)
 

@@ -3,6 +3,7 @@
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from laconic.clicks.columns import EVENT_COLUMNS, Columns
 from laconic.clicks.reading import BEGINNING, Batch, Position
@@ -10,7 +11,7 @@ from laconic.clicks.rollups import Column, Sums, clicks_by_link
 from laconic.clicks.sketches import add_links, add_visitors
 from laconic.clock import now
 from laconic.errors import Conflict
-from laconic.storage.database import Database, Merge, Statements
+from laconic.storage.database import Database, Merge, Row, Statements
 from laconic.storage.months import month_of
 
 _COUNTS = ("clicks", "bot_clicks")
@@ -23,6 +24,16 @@ _WORKSPACE_DAILY = Merge(keys=("workspace_id", "dimension", "day", "value"), add
 _WORKSPACE_TOP = Merge(keys=("workspace_id", "day"), replaces=("sketch",))
 _UNIQUE = Merge(keys=("scope", "scope_id", "day"), once=("workspace_id",), replaces=("sketch", "visitors"))
 _SALT_BYTES = 16
+
+
+class Reads(Protocol):
+    async def fetch_all(self, sql: str, *args: Any) -> list[Row]: ...
+
+
+async def read_positions(database: Reads) -> dict[str, Position]:
+    """How far each journal has been applied."""
+    rows = await database.fetch_all("SELECT journal_id, segment, position, sequence FROM journal_position")
+    return {row[0]: Position(*row[1:]) for row in rows}
 
 
 class Addition:

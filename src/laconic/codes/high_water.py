@@ -6,11 +6,23 @@ is a second witness: without it only what the database itself notices is noticed
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 _DIGITS = 20
+_NAME = re.compile(r"codes-([a-z0-9-]+)-(\d{1,2})\.high-water")
+
+
+def mark_file(folder: Path, region: str, code_length: int) -> Path:
+    return folder / f"codes-{region}-{code_length}.high-water"
+
+
+def marks_in(folder: Path) -> list[tuple[str, int, int]]:
+    """Region, code length and mark of every file there."""
+    found = ((_NAME.fullmatch(path.name), path) for path in sorted(folder.glob("codes-*.high-water")))
+    return [(match[1], int(match[2]), HighWater(path).read()) for match, path in found if match]
 
 
 class HighWater:

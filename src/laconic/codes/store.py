@@ -1,8 +1,9 @@
 """The SQL of codes: the range cursor, the durable pool and the secret of the permutation."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from laconic.clock import now
 from laconic.codes.permutation import SECRET_BYTES
@@ -42,21 +43,60 @@ class RangeState:
         return max(0, self.pooled - self.taken) if self.has_own_pool else 0
 
 
+class Reads(Protocol):
+    async def fetch_all(self, sql: str, *args: Any) -> list[Row]: ...
+
+
+async def read_ranges(database: Reads) -> list[Row]:
+    """Region, length and next counter of every cursor."""
+    return await database.fetch_all(
+        "SELECT region, code_length, next FROM kgs_range ORDER BY region, code_length"
+    )
+
+
+def jump_statements(marks: Iterable[tuple[str, int, int]], distance: int) -> list[str]:
+    """As plain text, for a restored copy that nobody uses yet: every cursor goes so far beyond where it is, or beyond
+    its mark (region, length, counter), and the pool is discarded, as after `jump`."""
+    floors = [
+        f"UPDATE kgs_range SET skipped = skipped + {mark} - next, next = {mark}"
+        f" WHERE region = '{region}' AND code_length = {length} AND next < {mark}"
+        for region, length, mark in marks
+    ]
+    jump = (
+        f"UPDATE kgs_range SET next = next + {distance}, skipped = skipped + {distance},"
+        " lineage = database_lineage(), pool_lineage = NULL"
+    )
+    return [*floors, jump]
+
+
 class CodeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def permutation_secret(self) -> bytes:
+        """It is never changed: codes made with another one could be codes that were given out and forgotten."""
+        return await self._secret("permutation")
+
+    async def signing_secret(self) -> bytes:
+        """Behind what is sealed for a while: forms, sign-in by a provider, counts of wrong sign-ins."""
+        return await self._secret("signing")
+
+    async def rotate_signing_secret(self) -> None:
+        """Processes that run go on with the old one until they are started again."""
+        await self._database.execute("DELETE FROM secret WHERE name = $1", "signing")
+        await self.signing_secret()
+
+    async def _secret(self, name: str) -> bytes:
         """Made at first start, whoever comes first; the same for every process of the installation."""
         await self._database.execute(
             "INSERT INTO secret (name, value, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
-            "permutation",
+            name,
             secrets.token_bytes(SECRET_BYTES),
             now(),
         )
-        row = await self._database.fetch_one("SELECT value FROM secret WHERE name = $1", "permutation")
+        row = await self._database.fetch_one("SELECT value FROM secret WHERE name = $1", name)
         if row is None:
-            raise Unavailable("The permutation's secret cannot be read.")
+            raise Unavailable(f"The secret {name!r} cannot be read.")
         return bytes(row[0])
 
     # The range cursor

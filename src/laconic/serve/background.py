@@ -20,7 +20,7 @@ from laconic.storage.engines import open_database, open_shared_store
 from laconic.upkeep.lease import Lease
 from laconic.upkeep.months import Months
 from laconic.web.metrics.board import Page
-from laconic.wiring import open_code_works, open_filler, open_reaper, open_sweeps
+from laconic.wiring import open_backups, open_code_works, open_filler, open_reaper, open_sweeps
 
 log = structlog.get_logger(__name__)
 
@@ -58,6 +58,7 @@ async def run_upkeep(settings: Settings, page: Page, lifeline: Lifeline) -> None
         asyncio.create_task(_reap(settings, database)),
         asyncio.create_task(Months(database, settings.click_retention, archive).keep()),
         asyncio.create_task(tell_always(telling_of(page, database))),
+        asyncio.create_task(open_backups(settings, database).keep()),
     ]
     filling = asyncio.create_task(_fill_pool(settings, database, lifeline.stopping))
     try:

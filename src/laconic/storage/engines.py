@@ -1,14 +1,20 @@
 """Picks the engine by the database URL, so that no other room has to know there are two."""
 
+import asyncio
+import contextlib
+import shutil
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from laconic.errors import SettingInvalid
 from laconic.storage.database import Database
+from laconic.storage.examine import Finding
 from laconic.storage.migrate import read_migrations
 from laconic.storage.replica import Replica
 from laconic.storage.shared import SharedStore
+from laconic.storage.snapshot import Snapshot
 
 Writes = Literal["links", "clicks"]
 
@@ -59,6 +65,87 @@ def open_replica(url: str, primary: Database, *, has_owner: bool) -> Replica | N
         raise SettingInvalid("LACONIC_DATABASE_REPLICA_URL must begin with postgresql://.")
     _need_postgres(url)
     return Replica(primary, lambda: open_database(url, owner_url=url if has_owner else ""))
+
+
+@contextlib.asynccontextmanager
+async def open_snapshot(url: str) -> AsyncIterator[Snapshot]:
+    """One consistent state of a database that may be in use. `url` is that of the tables' owner."""
+    folder = data_folder(url)
+    if folder is not None:
+        from laconic.storage.sqlite_snapshot import open_sqlite_snapshot
+
+        async with open_sqlite_snapshot(folder) as files:
+            yield files
+        return
+    _need_postgres(url)
+    from laconic.storage.postgres_snapshot import open_postgres_snapshot
+
+    async with open_postgres_snapshot(url) as server:
+        yield server
+
+
+async def check_integrity(url: str) -> list[str]:
+    """What is damaged, in the engine's own words; may take minutes, and nobody waits for it."""
+    folder = data_folder(url)
+    if folder is not None:
+        from laconic.storage.sqlite_examine import check_sqlite
+
+        return await check_sqlite(folder)
+    _need_postgres(url)
+    from laconic.storage.postgres_examine import check_postgres
+
+    return await check_postgres(url)
+
+
+async def examine(url: str, tenant_url: str = "") -> list[Finding]:
+    """Everything that can be told of the database at a glance. `tenant_url`: that of a role without tables."""
+    folder = data_folder(url)
+    if folder is not None:
+        from laconic.storage.sqlite_examine import examine_sqlite
+
+        return await examine_sqlite(folder)
+    _need_postgres(url)
+    from laconic.storage.postgres_examine import examine_postgres
+
+    return await examine_postgres(url, tenant_url)
+
+
+async def put_back(
+    url: str,
+    stage: Path,
+    aside: str,
+    conclude: Sequence[str],
+    *,
+    also: Sequence[tuple[Path, Path]] = (),
+    tenant_url: str = "",
+) -> str | None:
+    """Puts the files of a snapshot, which lie in `stage`, in the place of what is there: all of it or nothing.
+
+    What was there is kept under the name `aside`, and this tells where; None: nothing was there. `conclude` are
+    statements that are run before anybody sees the result. `also` are files to be moved along, unless they are there.
+    """
+    folder = data_folder(url)
+    if folder is not None:
+        from laconic.storage.sqlite import migrate_sqlite
+        from laconic.storage.sqlite_snapshot import check_files
+        from laconic.storage.sqlite_snapshot import conclude as conclude_files
+        from laconic.storage.sqlite_swap import swap
+
+        await asyncio.to_thread(check_files, stage)
+        await migrate_sqlite(stage)
+        await asyncio.to_thread(conclude_files, stage, list(conclude))
+        kept = await asyncio.to_thread(swap, folder, stage, aside, also)
+        return str(kept) if kept else None
+    _need_postgres(url)
+    from laconic.storage.postgres_snapshot import DUMP, read_dump
+
+    schema = aside.replace("-", "_").lower()
+    was_there = await read_dump(url, stage / DUMP, schema, conclude)
+    for source, target in also:
+        if not target.exists():
+            shutil.move(source, target)
+    await migrate(tenant_url or url, url if tenant_url else "")
+    return f"the schema {schema}" if was_there else None
 
 
 def open_shared_store(url: str) -> SharedStore | None:

@@ -26,8 +26,8 @@ def claim_folder(folder: Path) -> int:
     """Locks the folder for this server and its children, until the last of them ends; gives the descriptor."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kind = _disk_kind(folder)
-        if kind.startswith(_NETWORK_DISKS):
+        kind = disk_kind(folder)
+        if is_network_disk(kind):
             raise DataFolderInUse(
                 f"The data folder {folder} lies on a network disk ({kind}), where SQLite can lose data."
                 " Use --data with a folder on a local disk, or PostgreSQL."
@@ -49,7 +49,11 @@ def claim_folder(folder: Path) -> int:
     return fd
 
 
-def _disk_kind(folder: Path) -> str:
+def is_network_disk(kind: str) -> bool:
+    return kind.startswith(_NETWORK_DISKS)
+
+
+def disk_kind(folder: Path) -> str:
     """The type of the file system that holds the folder, such as ext4."""
     try:
         lines = Path("/proc/self/mountinfo").read_text().splitlines()

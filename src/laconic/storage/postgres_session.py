@@ -13,7 +13,7 @@ from laconic.storage.postgres_migrate import apply_migrations, let_in, role_of, 
 
 
 @contextlib.asynccontextmanager
-async def _session(url: str, lost: type[Unavailable] = Unavailable) -> AsyncIterator[Statements]:
+async def session(url: str, lost: type[Unavailable] = Unavailable) -> AsyncIterator[Statements]:
     """One connection for a caller alone, without a limit of time: a migration takes as long as it takes."""
     address = PostgresAddress.from_url(url)
     connection = await address.patiently(lambda: connect(address, None), hopeless=HOPELESS)
@@ -25,15 +25,15 @@ async def _session(url: str, lost: type[Unavailable] = Unavailable) -> AsyncIter
 
 async def migrate_postgres(url: str, owner_url: str = "") -> list[str]:
     """Brings the database to this release's schema and names what was applied. Not through a pooler."""
-    async with _session(owner_url or url, OutcomeUnknown) as session:
-        applied = await apply_migrations(session)
+    async with session(owner_url or url, OutcomeUnknown) as owner:
+        applied = await apply_migrations(owner)
         if owner_url:
-            async with _session(url) as other:
+            async with session(url) as other:
                 role = await role_of(other)
-            await let_in(session, role)
+            await let_in(owner, role)
         return applied
 
 
 async def postgres_schema_version(url: str) -> int:
-    async with _session(url) as session:
-        return await schema_version(session)
+    async with session(url) as own:
+        return await schema_version(own)

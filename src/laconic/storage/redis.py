@@ -94,6 +94,11 @@ class RedisStore:
         except SharedAway:
             return False
 
+    async def memory(self) -> dict[str, Any]:
+        """What the server, or the first node of a Cluster, says of its memory."""
+        said = await self._guarded("", partial(self._client.info, "memory"))
+        return said if "maxmemory_policy" in said else next(iter(said.values()))
+
     async def get(self, key: str) -> bytes | None:
         """Whoever asks while a question is under way is asked for together with all others who do.
 

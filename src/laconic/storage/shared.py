@@ -49,6 +49,10 @@ class SharedStore(Protocol):
         """Does it answer now?"""
         ...
 
+    async def memory(self) -> dict[str, Any]:
+        """For its operator: `maxmemory`, `maxmemory_policy`, `used_memory`."""
+        ...
+
     async def get(self, key: str) -> bytes | None: ...
 
     async def run(self, script: Script, key: str, *arguments: Argument) -> Any:

@@ -49,6 +49,7 @@ from laconic.storage.sqlite_events import (
 )
 from laconic.storage.sqlite_follow import follow
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
+from laconic.storage.sqlite_swap import finish_swap
 from laconic.storage.sqlite_text import numbered, search_condition
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ _FILES: dict[Writes, tuple[str, str]] = {
 
 _WRITER_CACHE_KIB: dict[Writes, int] = {"links": 8_192, "clicks": INGEST_CACHE_KIB}
 # 3.51.3 is the first release without the WAL-reset bug, which could lose committed transactions.
-_OLDEST_SQLITE = (3, 51, 3)
+OLDEST_SQLITE = (3, 51, 3)
 _READER_THREADS = 2
 # A checkpoint that may wait for readers is tried only when the log has grown past this.
 _WAL_LIMIT_BYTES = 64 * 1024 * 1024
@@ -318,16 +319,20 @@ class SqliteDatabase:
 async def open_sqlite(folder: Path, *, writes: Writes = "links") -> SqliteDatabase:
     """Opens a data folder that `migrate_sqlite` has prepared."""
     _refuse_old_library()
+    finish_swap(folder)
     with translated():
         database = SqliteDatabase(folder, writes)
     await database.start()
     return database
 
 
+def library_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+
+
 def _refuse_old_library() -> None:
-    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    if version < _OLDEST_SQLITE:
-        oldest = ".".join(map(str, _OLDEST_SQLITE))
+    if library_version() < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
         raise CannotStart(
             f"SQLite {apsw.sqlite_lib_version()} can lose committed data (the WAL-reset bug); {oldest} or newer is needed."
         )
@@ -341,6 +346,7 @@ async def migrate_sqlite(folder: Path) -> list[str]:
 
 def _migrate_files(folder: Path) -> list[str]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    finish_swap(folder)
     applied = []
     for file, migrations in _FILES.values():
         with translated(), contextlib.closing(connect(folder / file, read_only=False)) as connection:
@@ -356,6 +362,7 @@ def _migrate_files(folder: Path) -> list[str]:
 
 async def sqlite_schema_version(folder: Path) -> int:
     """The schema of `laconic.db`; 0 when there is no database yet."""
+    finish_swap(folder)
     path = folder / _FILES["links"][0]
     if not path.exists():
         return 0

@@ -31,6 +31,7 @@ _OUT_OF_REACH = (
     apsw.CorruptError,
     apsw.NotADBError,
     apsw.InterruptError,
+    apsw.NoMemError,
 )
 
 
@@ -137,6 +138,14 @@ def _wait_for_lock() -> Callable[[int], bool]:
         return True
 
     return handler
+
+
+def connect_plain(path: Path) -> apsw.Connection:
+    """To a file that nobody else uses, such as a copy in the making: without a log, and synced by its maker."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.execute("PRAGMA journal_mode = OFF").fetchall()
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
 
 
 def connect_existing(path: Path, *, read_only: bool) -> apsw.Connection | None:

@@ -1,5 +1,6 @@
 """Own paths to the framework, everything else to the redirect endpoint."""
 
+import errno
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -15,7 +16,7 @@ from laconic.clicks.board import Board
 from laconic.clicks.journal import Journal
 from laconic.codes.rules import OWN_PATHS
 from laconic.codes.store import CodeStore
-from laconic.errors import LaconicError
+from laconic.errors import LaconicError, OutcomeUnknown, Unavailable
 from laconic.redirect.endpoint import RedirectEndpoint, send_on
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.hosts import Site
@@ -40,6 +41,7 @@ from laconic.web.api.problems import (
     WRONG_SHAPE,
     Kind,
     Problem,
+    response_to,
 )
 from laconic.web.api.qr import QrRoutes
 from laconic.web.api.shorten import ShortenRoutes
@@ -70,6 +72,13 @@ log = structlog.get_logger(__name__)
 # Own paths that answer on the domains of workspaces, too.
 _EVERYWHERE = frozenset({"favicon.ico", "robots.txt", "static"})
 
+# No room on the disk, a disk that fails, no file descriptor, no memory.
+_EXHAUSTED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+
+_NO_MEMORY = response_to(OutcomeUnknown("The server has no memory left just now."))
+_NO_MEMORY_HEAD = {"type": "http.response.start", "status": 503, "headers": _NO_MEMORY.raw_headers}
+_NO_MEMORY_BODY = {"type": "http.response.body", "body": _NO_MEMORY.body}
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -87,7 +96,7 @@ class App:
     ) -> None:
         """`process` is the name of this worker's page among the `metrics` of all."""
         settings = services.settings
-        forms = FormTokens(CodeStore(services.database).permutation_secret, settings.base_url)
+        forms = FormTokens(CodeStore(services.database).signing_secret, settings.base_url)
         gate = Gate(settings, services, forms)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         bulk = BulkRoutes(gate, imports or LocalImports(services))
@@ -116,6 +125,16 @@ class App:
         )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await self._serve(scope, receive, send)
+        except MemoryError:
+            # There may not even have been enough to say so; what is sent here was made at the start.
+            if scope["type"] != "http":
+                raise
+            await send(_NO_MEMORY_HEAD)
+            await send(_NO_MEMORY_BODY)
+
+    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             await self._framework(scope, receive, send)
             return
@@ -234,7 +253,7 @@ def _sign_in_routes(services: Services, gate: Gate, forms: FormTokens) -> list[R
     if provider is None:
         return [SignInRoutes(services, gate, forms)]
     pages = SignInRoutes(services, gate, forms, provider.name)
-    secret = CodeStore(services.database).permutation_secret
+    secret = CodeStore(services.database).signing_secret
     return [pages, OidcRoutes(provider, pages, forms, secret, services.settings.base_url)]
 
 
@@ -263,7 +282,19 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return response
 
 
+def _is_exhaustion(error: Exception) -> bool:
+    """The interpreter's word for a thread that cannot be started is no class of its own."""
+    if isinstance(error, OSError):
+        return error.errno in _EXHAUSTED
+    return isinstance(error, MemoryError) or "can't start new thread" in str(error)
+
+
 async def _bug(request: Request, error: Exception) -> Response:
     """Logged with its trace for us; the caller learns only that it was not their fault."""
+    if _is_exhaustion(error):
+        # No fault of the program: the machine has run out of something, and may have it again a moment later.
+        log.error("the machine has run out of something", path=request.url.path, error=repr(error))
+        kind = Unavailable if request.method in ("GET", "HEAD") else OutcomeUnknown
+        return answer_to(request, kind("The server has no memory, disk or files left just now."))
     log.error("unexpected error", path=request.url.path, exc_info=error)
     return answer_to(request, Problem(INTERNAL, "The error was logged."))

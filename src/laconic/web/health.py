@@ -1,11 +1,13 @@
 """Three questions of those who watch: does it live, may it get requests, how is it."""
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from laconic import __version__
+from laconic.backups.notes import read_notes
 from laconic.clicks.board import Board
 from laconic.clock import MINUTE, now, to_rfc3339
 from laconic.errors import LaconicError
@@ -48,6 +50,7 @@ class HealthRoutes:
         """The state of everything this worker leans on."""
         error = await self._database_error()
         redis = await self._redis_state()
+        notes = await asyncio.to_thread(read_notes, self._services.settings.data_folder)
         document: dict[str, Any] = {
             "status": self._judge(error, redis),
             "means": _HEALTH,
@@ -58,7 +61,11 @@ class HealthRoutes:
             "kgs_pool_size": 0,
             "ingest_lag_seconds": round(self._board.lag_seconds, 1),
             "clicks_missed": self._board.missed,
+            "integrity": "unknown" if not notes.checked_at else "damaged" if notes.problems else "sound",
+            "last_backup_at": to_rfc3339(notes.backed_up_at) if notes.backed_up_at else None,
         }
+        if notes.problems or notes.backup_error:
+            document["status"] = "degraded"
         if error is None:
             document["kgs_pool_size"] = await self._pool_size()
             return json_response(document)

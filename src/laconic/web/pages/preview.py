@@ -41,7 +41,7 @@ class PreviewRoutes:
         self._services = services
         self._gate = gate
         self._painter = painter
-        secret = CodeStore(services.database).permutation_secret
+        secret = CodeStore(services.database).signing_secret
         self._tokens = FormTokens(secret, services.settings.base_url)
         self._limiter = Limiter(_REPORTS_PER_SECOND, _REPORTS_AT_ONCE)
 
