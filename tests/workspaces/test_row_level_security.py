@@ -65,7 +65,7 @@ async def fill(services: Services) -> dict[str, Any]:
     _, key = await services.api_keys.create(MINE, "key", created_by=user.id)
     draft = LinkDraft("https://example.com/", title="spring", reuse=True)
     link = (await services.creator.create(MINE, user.id, draft, actor)).link
-    domain = await services.domains.add(MINE, DomainDraft("go.example.com"), is_trusted=True)
+    domain = await services.domains.add(command_actor(MINE), DomainDraft("go.example.com"), is_trusted=True)
     moment = now()
     # The owner's: so does ingest.
     await count(services.database, [Counted(link.id, moment, values={"city": "Köln"})], MINE)

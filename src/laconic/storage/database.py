@@ -110,6 +110,17 @@ class Tenant(Statements, Protocol):
         ...
 
 
+class Transact(Protocol):
+    """Runs a verb's transaction. A caller who wants something more in the same one passes its own (`links/once`)."""
+
+    async def __call__(self, place: Tenant, work: Callable[[Statements], Awaitable[T]]) -> T: ...
+
+
+async def plainly(place: Tenant, work: Callable[[Statements], Awaitable[T]]) -> T:
+    """The verb's transaction and nothing else."""
+    return await place.transaction(work)
+
+
 class Database(Tenant, Protocol):
     """A database that answers from several tasks at once.
 
@@ -182,6 +193,10 @@ class Database(Tenant, Protocol):
         `argument` is the number of the placeholder to use: `text_search(["spring"], 3)` may give
         `("... MATCH $3", '"spring"*')`.
         """
+        ...
+
+    async def estimate_rows(self, name: str) -> int | None:
+        """About how many rows a large table, or an index over a part of it, has, without reading them. None: count."""
         ...
 
     async def sizes(self) -> dict[str, int]:

@@ -70,17 +70,19 @@ class Gate:
         self._may_be_open = may_be_open(settings)
         self._anyone_may_create = settings.open
 
-        def limits(name: str, rate: Rate) -> Limits:
-            # Two installations may use one Redis: their callers must not meet.
-            limiter = Limiter(rate.per_second, rate.burst)
-            return Limits(f"{name} {settings.base_url}", limiter, services.shared_store)
-
-        self._creates = limits("create", settings.rate_create)
-        self._requests = limits("api", settings.rate_api)
+        self._base_url = settings.base_url
+        self._shared_store = services.shared_store
+        self._creates = self.new_limits("create", settings.rate_create)
+        self._requests = self.new_limits("api", settings.rate_api)
         self._pool = services.pool
         self._short_limiter = Limiter(settings.rate_api.per_second, settings.rate_api.burst)
         self._has_users = False
         self._users_known_until = 0.0
+
+    def new_limits(self, name: str, rate: Rate) -> Limits:
+        """For whatever may be done only so often. Two installations may use one Redis: their callers must not meet."""
+        limiter = Limiter(rate.per_second, rate.burst)
+        return Limits(f"{name} {self._base_url}", limiter, self._shared_store)
 
     async def admit(self, request: Request, scope: str, *, own_page: bool = False) -> Actor:
         """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests.

@@ -46,6 +46,7 @@ def _invitation_from_row(row: Row) -> Invitation:
 _ENDING = (
     ("session", "id", "expires_at"),
     ("invitation", "id", "expires_at"),
+    ("password_reset", "id", "expires_at"),
     ("sign_in_failure", "key_hash", "updated_at"),
 )
 
@@ -195,6 +196,18 @@ class PeopleStore:
         """A set-up link of the installation, beside those of its other servers."""
         await insert_invitation(self._database, int(row[1]), row)
 
+    async def find_reset(self, token_hash: bytes, moment: int) -> User | None:
+        """By the token's hash alone: whose password the link is for."""
+        row = await self._database.fetch_one(
+            f"SELECT {_prefixed(_USER_COLUMNS)} FROM password_reset JOIN users ON users.id = password_reset.user_id"
+            " JOIN workspace ON workspace.id = users.workspace_id"
+            " WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2 AND NOT users.is_deleted"
+            " AND NOT workspace.is_deleted",
+            token_hash,
+            moment,
+        )
+        return _user_from_row(row) if row else None
+
     # Wrong sign-ins: of the installation, for nobody knows yet whose account it is.
 
     async def blocked_until(self, key_hash: bytes) -> int | None:
@@ -341,6 +354,38 @@ async def use_invitation(
         moment,
     )
     return _invitation_from_row(row) if row else None
+
+
+async def insert_reset(statements: Statements, workspace_id: int, row: tuple[Any, ...]) -> None:
+    if row[1] != workspace_id:
+        raise ValueError("a link of another workspace")
+    await statements.execute(
+        "INSERT INTO password_reset (id, workspace_id, user_id, token_hash, created_at, expires_at)"
+        " VALUES ($1, $2, $3, $4, $5, $6)",
+        *row,
+    )
+
+
+async def end_resets(statements: Statements, workspace_id: int, user_id: int, moment: int) -> None:
+    """Links of a user that nobody has used."""
+    await statements.execute(
+        "UPDATE password_reset SET used_at = $3 WHERE workspace_id = $1 AND user_id = $2 AND used_at IS NULL",
+        workspace_id,
+        user_id,
+        moment,
+    )
+
+
+async def use_reset(statements: Statements, workspace_id: int, token_hash: bytes, moment: int) -> bool:
+    """False when somebody was quicker, or its time is over."""
+    used = await statements.execute(
+        "UPDATE password_reset SET used_at = $3 WHERE workspace_id = $1 AND token_hash = $2 AND used_at IS NULL"
+        " AND expires_at > $3",
+        workspace_id,
+        token_hash,
+        moment,
+    )
+    return used > 0
 
 
 async def lock_failures(statements: Statements, key_hash: bytes, moment: int) -> tuple[int, int, int]:
