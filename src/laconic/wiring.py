@@ -59,11 +59,11 @@ from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 from laconic.workspaces.passwords import Passwords
 from laconic.workspaces.people.invitations import Invitations
 from laconic.workspaces.people.letters import Letters, Send
-from laconic.workspaces.people.resets import PasswordResets
 from laconic.workspaces.people.sessions import Sessions
 from laconic.workspaces.people.sign_in import SignIn
 from laconic.workspaces.people.store import PeopleStore
 from laconic.workspaces.people.users import Users
+from laconic.workspaces.resets.reset import PasswordResets
 from laconic.workspaces.store import WorkspaceStore
 from laconic.workspaces.tenants import Workspaces
 
@@ -361,23 +361,24 @@ def _open_people(settings: Settings, database: Database, stack: AsyncExitStack) 
         Invitations(database, store, users),
         Sessions(database, store),
         SignIn(database, store, passwords, CodeStore(database).permutation_secret),
-        PasswordResets(database, store, users, passwords),
+        PasswordResets(database, users, passwords),
         Letters(_mail_of(settings), settings.base_url),
     )
 
 
 def _mail_of(settings: Settings) -> Send:
-    async def send(recipient: str, subject: str, text: str) -> bool:
-        if not settings.smtp_host:
+    if not settings.smtp_host:
+
+        async def nothing(recipient: str, subject: str, text: str) -> bool:
             return False
-        # Here, because commands open this too and hardly ever write to anybody.
-        from laconic.outside.mail import Mailer, MailServer
 
-        sender = settings.smtp_from or f"laconic@{urlsplit(settings.base_url).hostname or 'localhost'}"
-        server = MailServer(
-            *(settings.smtp_host, settings.smtp_port, settings.smtp_tls, settings.smtp_user, sender),
-            settings.smtp_password,
-        )
-        return await Mailer(server).send(recipient, subject, text)
+        return nothing
+    # Here, because most installations need none of it.
+    from laconic.outside.mail import Mailer, MailServer
 
-    return send
+    sender = settings.smtp_from or f"laconic@{urlsplit(settings.base_url).hostname or 'localhost'}"
+    server = MailServer(
+        *(settings.smtp_host, settings.smtp_port, settings.smtp_tls, settings.smtp_user, sender),
+        settings.smtp_password,
+    )
+    return Mailer(server).send

@@ -50,6 +50,7 @@ async def serving_mail(
     def conversation() -> SMTP:
         return SMTP(
             box,
+            hostname="mail.test",
             tls_context=None if from_the_first_byte else context,
             require_starttls=context is not None and not from_the_first_byte,
             auth_required=needs_login,

@@ -84,10 +84,3 @@ async def test_a_server_that_says_nothing_is_left(monkeypatch: pytest.MonkeyPatc
     async with silent:
         port = silent.sockets[0].getsockname()[1]
         assert not await Mailer(server(port, host="127.0.0.1")).send("bob@example.com", "Hello", "text")
-
-
-async def test_without_a_server_nothing_is_sent() -> None:
-    """And nothing is said about it."""
-    with capture_logs() as logs:
-        assert not await Mailer(None).send("bob@example.com", "Hello", "text")
-    assert logs == []

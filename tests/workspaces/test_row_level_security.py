@@ -25,6 +25,7 @@ from laconic.wiring import Services, open_services
 from laconic.workspaces import store as workspace_statements
 from laconic.workspaces.audit import store as audit_statements
 from laconic.workspaces.audit.store import AuditQuery, AuditStore
+from laconic.workspaces.domains import store as domain_statements
 from laconic.workspaces.domains.model import DomainDraft
 from laconic.workspaces.domains.store import DomainStore
 from laconic.workspaces.model import Actor, command_actor
@@ -32,6 +33,7 @@ from laconic.workspaces.people import store as people_statements
 from laconic.workspaces.people.store import PeopleStore
 from laconic.workspaces.people.tokens import token_hash
 from laconic.workspaces.people.users import UserDraft
+from laconic.workspaces.resets import store as reset_statements
 from laconic.workspaces.store import WorkspaceStore
 from tests.clicks.raw_events import VISITOR, event, store_events
 from tests.clicks.rollups import Counted, count
@@ -79,6 +81,7 @@ async def fill(services: Services) -> dict[str, Any]:
         "key": key,
         "link": link,
         "domain": domain,
+        "reset": (await people.resets.make(actor, MINE, other.id)).token,
     }
 
 
@@ -135,8 +138,11 @@ def calls(made: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
         "AuditStore.page": (AuditQuery(), 10),
         "DomainStore.find": (made["domain"].host,),
         "DomainStore.list_all": (),
-        "DomainStore.claim": (replace(made["domain"], id=98, host="stolen.example.com"),),
-        "DomainStore.update": (made["domain"].id, {"root_target": "https://example.com/"}),
+        "domains.claim_domain": (replace(made["domain"], id=98, host="stolen.example.com"),),
+        "domains.update_domain": (made["domain"].id, {"root_target": "https://example.com/"}),
+        "resets.insert_reset": ((99, MINE, user.id, b"t", moment, moment + DAY),),
+        "resets.end_resets": (user.id, moment),
+        "resets.use_reset": (token_hash(made["reset"]), moment),
         "DomainStore.has_live_links": (link.domain_id,),
         "DomainStore.count_all": (),
         "DomainStore.slug_of": (),
@@ -187,6 +193,8 @@ MODULES = {
     "workspaces": workspace_statements,
     "people": people_statements,
     "audit": audit_statements,
+    "domains": domain_statements,
+    "resets": reset_statements,
 }
 STORES = (LinkStore, WorkspaceStore, PeopleStore, AuditStore, DomainStore, ReportStore, EventStore)
 
@@ -230,6 +238,7 @@ async def snapshot(database: Database) -> list[Any]:
         "users",
         "session",
         "invitation",
+        "password_reset",
         "api_key",
         "short_link",
         "audit_event",

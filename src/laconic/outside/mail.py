@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from dataclasses import dataclass, field
+from email.errors import MessageError
 
 import structlog
 
@@ -26,22 +27,20 @@ class MailServer:
 
 
 class Mailer:
-    """`server` None: there is none, and nothing is sent. `context` checks certificates."""
+    """`context` says whose certificates are believed; by default those that the machine believes."""
 
-    def __init__(self, server: MailServer | None, *, context: ssl.SSLContext | None = None) -> None:
+    def __init__(self, server: MailServer, *, context: ssl.SSLContext | None = None) -> None:
         self._server = server
         self._context = context
         self._turns = asyncio.Semaphore(_MOST_AT_ONCE)
 
     async def send(self, recipient: str, subject: str, text: str) -> bool:
         """Has the server taken it? What it says instead is logged, the text, which may hold a link, is not."""
-        if self._server is None:
-            return False
         try:
             async with asyncio.timeout(_ALL_SECONDS), self._turns:
                 await asyncio.to_thread(self._deliver, self._server, recipient, subject, text)
-        except (OSError, ValueError, TimeoutError) as error:
-            # smtplib's errors are OSErrors; a recipient that cannot stand in a header is a ValueError.
+        except (OSError, ValueError, MessageError) as error:
+            # smtplib's errors and a time-out are OSErrors; a recipient that cannot stand in a header is one of the rest.
             log.warning(
                 "a mail could not be sent", subject=subject, server=self._server.host, error=str(error)
             )

@@ -24,6 +24,8 @@ JOB = "domain_proofs"
 _EVERY_SECONDS = 900.0
 # How old a look may be, and how many are taken in one round: name servers are asked, one after the other.
 _AGAIN_AFTER = 7 * DAY
+# While it is missing: it may have been a name server's bad day.
+_MISSING_AGAIN_AFTER = DAY
 _MOST = 50
 
 
@@ -49,7 +51,9 @@ class Proofs:
         try:
             if not await self._lease.hold():
                 return 0
-            for domain in await self._store.due_proofs(self._now() - _AGAIN_AFTER, self._most):
+            moment = self._now()
+            due = (moment - _AGAIN_AFTER, moment - _MISSING_AGAIN_AFTER)
+            for domain in await self._store.due_proofs(*due, self._most):
                 await self._look(domain)
                 looked += 1
                 if not await self._lease.hold():

@@ -16,8 +16,8 @@ from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.records import moment_text, parse_id
 from laconic.wiring import Services
 from laconic.workspaces.model import ADMIN, Invitation, Role, User
-from laconic.workspaces.people.resets import Reset
 from laconic.workspaces.people.users import UserDraft, UserEdit
+from laconic.workspaces.resets.reset import Reset
 
 
 class UserRequest(BaseModel):

@@ -82,13 +82,16 @@ class DomainStore:
 
         await self._database.transaction(work)
 
-    async def due_proofs(self, before: int, limit: int) -> list[Domain]:
-        """Of all workspaces: those whose proof was found or looked for before then, longest ago first."""
+    async def due_proofs(self, before: int, missing_before: int, limit: int) -> list[Domain]:
+        """Of all workspaces: those whose proof was found, or missed, before then; longest ago first."""
         rows = await self._database.fetch_all(
             f"SELECT {_COLUMNS} FROM domain WHERE proof IS NOT NULL AND verified_at IS NOT NULL AND NOT is_deleted"
-            " AND NOT is_trusted AND NOT is_subdomain AND coalesce(checked_at, verified_at) < $1"
-            " ORDER BY coalesce(checked_at, verified_at), id LIMIT $2",
+            " AND NOT is_trusted AND NOT is_subdomain"
+            " AND (coalesce(checked_at, verified_at) < $1"
+            " OR lapsed_at IS NOT NULL AND coalesce(checked_at, verified_at) < $2)"
+            " ORDER BY coalesce(checked_at, verified_at), id LIMIT $3",
             before,
+            missing_before,
             limit,
         )
         return [_domain(row) for row in rows]

@@ -114,8 +114,6 @@ CREATE TABLE domain (
     not_found_target  TEXT,
     created_at        INTEGER NOT NULL
 , proof TEXT, is_subdomain INTEGER NOT NULL DEFAULT 0 CHECK (is_subdomain IN (0, 1)), is_deleted INTEGER NOT NULL DEFAULT 0 CHECK (is_deleted IN (0, 1)), revision INTEGER NOT NULL DEFAULT 1, is_trusted INTEGER NOT NULL DEFAULT 0 CHECK (is_trusted IN (0, 1)), checked_at INTEGER, lapsed_at INTEGER) STRICT;
-CREATE INDEX domain_checked_idx ON domain (checked_at)
-    WHERE proof IS NOT NULL AND verified_at IS NOT NULL AND NOT is_deleted AND NOT is_trusted;
 CREATE UNIQUE INDEX domain_claim_key ON domain (workspace_id, host);
 CREATE UNIQUE INDEX domain_default_key ON domain (coalesce(workspace_id, 0)) WHERE is_default;
 CREATE UNIQUE INDEX domain_host_key ON domain (host) WHERE verified_at IS NOT NULL AND NOT is_deleted;

@@ -50,9 +50,6 @@ ALTER TABLE domain
     ADD COLUMN is_trusted boolean NOT NULL DEFAULT false,
     ADD COLUMN checked_at timestamptz,
     ADD COLUMN lapsed_at timestamptz;
--- The ones that were looked at longest ago come first.
-CREATE INDEX domain_checked_idx ON domain (checked_at)
-    WHERE proof IS NOT NULL AND verified_at IS NOT NULL AND NOT is_deleted AND NOT is_trusted;
 COMMENT ON COLUMN domain.is_trusted IS 'Whether the operator has vouched for it: then no proof is looked for again.';
 COMMENT ON COLUMN domain.checked_at IS 'When its proof was last looked for; null: not since it was proved.';
 COMMENT ON COLUMN domain.lapsed_at IS 'Since when its proof is missing; null: it is there.';

@@ -36,6 +36,3 @@ ALTER TABLE domain ADD COLUMN is_trusted INTEGER NOT NULL DEFAULT 0 CHECK (is_tr
 ALTER TABLE domain ADD COLUMN checked_at INTEGER;
 -- Since when its proof is missing; null: it is there.
 ALTER TABLE domain ADD COLUMN lapsed_at INTEGER;
--- The ones that were looked at longest ago come first.
-CREATE INDEX domain_checked_idx ON domain (checked_at)
-    WHERE proof IS NOT NULL AND verified_at IS NOT NULL AND NOT is_deleted AND NOT is_trusted;

@@ -11,10 +11,11 @@ from laconic.storage.database import Database, Statements, Transact, plainly
 from laconic.workspaces.audit.record import Event, record
 from laconic.workspaces.model import Actor, User, check_password
 from laconic.workspaces.passwords import Passwords
-from laconic.workspaces.people import store as statements_of
-from laconic.workspaces.people.store import PeopleStore
+from laconic.workspaces.people.store import end_sessions, update_user
 from laconic.workspaces.people.tokens import new_token, token_hash
 from laconic.workspaces.people.users import Users
+from laconic.workspaces.resets import store as statements_of
+from laconic.workspaces.resets.store import ResetStore
 
 LIFETIME = DAY
 
@@ -32,13 +33,12 @@ class PasswordResets:
     def __init__(
         self,
         database: Database,
-        store: PeopleStore,
         users: Users,
         passwords: Passwords,
         now: Callable[[], int] = clock.now,
     ) -> None:
         self._database = database
-        self._store = store
+        self._store = ResetStore(database)
         self._users = users
         self._passwords = passwords
         self._now = now
@@ -87,8 +87,8 @@ class PasswordResets:
             if not used:
                 raise InvitationOver
             changes = {"password_hash": password_hash}
-            await statements_of.update_user(statements, user.workspace_id, user.id, changes, moment)
-            await statements_of.end_sessions(statements, user.workspace_id, user.id)
+            await update_user(statements, user.workspace_id, user.id, changes, moment)
+            await end_sessions(statements, user.workspace_id, user.id)
             event = Event(
                 "user.change", user.id, user.email, after={"password_changed": True, "by": "reset link"}
             )
