@@ -57,9 +57,9 @@ class Scene:
         return int(row[0]) if row else 0
 
     async def newest(self) -> dict[str, Any]:
-        """Of the workspace or the installation, whichever was written last."""
+        """Of the installation or the workspace, whichever was written last."""
         found = []
-        for path in ("/api/v1/audit", "/api/admin/audit"):
+        for path in ("/api/admin/audit", "/api/v1/audit"):
             found += (await self.caller.client.get(f"{path}?limit=1")).json()["items"]
         return max(found, key=lambda event: str(event["created_at"]))
 
