@@ -80,7 +80,9 @@ async def test_what_fails_is_logged_without_the_text() -> None:
 async def test_a_server_that_says_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits for the answer to an invitation waits for a bounded time."""
     monkeypatch.setattr(mail, "_STEP_SECONDS", 0.2)
-    silent = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+    held: list[asyncio.StreamWriter] = []
+    silent = await asyncio.start_server(lambda _, writer: held.append(writer), "127.0.0.1", 0)
     async with silent:
         port = silent.sockets[0].getsockname()[1]
         assert not await Mailer(server(port, host="127.0.0.1")).send("bob@example.com", "Hello", "text")
+        held[0].close()

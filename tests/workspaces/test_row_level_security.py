@@ -320,7 +320,8 @@ async def test_an_installation_with_two_roles_does_all_the_work(settings: Settin
         actor = Actor(MINE, made["user"].scopes, user_id=made["user"].id, kind="user", address="192.0.2.1")
         await services.changer.delete(MINE, 1, made["link"].short_code, actor)
         events = await services.audit.page(MINE, AuditQuery(), 100)
-        assert [event.action for event in events][:2] == ["link.delete", "link.create"]
+        assert events[0].action == "link.delete"
+        assert {"link.create", "domain.add", "user.reset_link"} <= {event.action for event in events}
         assert events[0].address == "192.0.2.1"
         assert [event.action for event in await services.audit.page(acme.id, AuditQuery(), 10)] == [
             "invitation.create",
