@@ -244,6 +244,18 @@ class Settings:
     metrics_from: tuple[str, ...] = _setting(
         ("127.0.0.1", "::1"), _networks, "Addresses that may read /metrics without a secret."
     )
+    smtp_host: str = _setting(
+        "", _text, "A mail server that sends invitations; empty: they are links that you send yourself."
+    )
+    smtp_port: int = _setting(587, _number(1, 65535), "Its port.")
+    smtp_tls: str = _setting(
+        "starttls", _one_of("starttls", "tls", "none"), "How the connection is made safe."
+    )
+    smtp_user: str = _setting("", _text, "Who signs in there; empty: nobody.")
+    smtp_password: str = _setting("", _text, "With what.")
+    smtp_from: str = _setting(
+        "", _text, "The sender, such as links@example.com. Default: laconic@ the base host."
+    )
     log_level: str = _setting(
         "info", _one_of("debug", "info", "warning", "error"), "The least that is logged."
     )

@@ -32,6 +32,7 @@ from laconic.errors import CannotStart, Conflict
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
 from laconic.links.create import LinkCreator
+from laconic.links.forget import Forgetter
 from laconic.links.insert import FEW_PER_INSERT, MANY_PER_INSERT
 from laconic.links.locate import Locator
 from laconic.links.once import Once
@@ -40,7 +41,6 @@ from laconic.links.targets import TargetRules, canonical_host
 from laconic.oversight.block import Blocks
 from laconic.oversight.reports import VisitorReports
 from laconic.oversight.statistics import Statistics
-from laconic.oversight.store import OversightStore
 from laconic.oversight.takedown import Takedowns
 from laconic.redirect.blocked import BlockedHosts
 from laconic.redirect.cache import RedirectCache
@@ -62,10 +62,12 @@ from laconic.workspaces.domains.store import DomainStore
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 from laconic.workspaces.passwords import Passwords
 from laconic.workspaces.people.invitations import Invitations
+from laconic.workspaces.people.letters import Letters, Send
 from laconic.workspaces.people.sessions import Sessions
 from laconic.workspaces.people.sign_in import SignIn
 from laconic.workspaces.people.store import PeopleStore
 from laconic.workspaces.people.users import Users
+from laconic.workspaces.resets.reset import PasswordResets
 from laconic.workspaces.store import WorkspaceStore
 from laconic.workspaces.tenants import Workspaces
 
@@ -81,6 +83,8 @@ class People:
     invitations: Invitations
     sessions: Sessions
     sign_in: SignIn
+    resets: PasswordResets
+    letters: Letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ class Services:
     api_keys: ApiKeys
     reports: Reports
     events: EventBrowser
-    eraser: Eraser
+    eraser: Forgetter
     feed: LiveFeed
     reaper: Reaper
     tenants: Workspaces
@@ -213,10 +217,9 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
         events = EventStore(database)
         feed = LiveFeed(events)
         stack.push_async_callback(feed.close)
-        people = _open_people(database, stack)
+        people = _open_people(settings, database, stack)
         api_keys = ApiKeys(database, workspaces)
         stack.push_async_callback(api_keys.close)
-        oversight = OversightStore(database)
         yield Services(
             settings=settings,
             database=database,
@@ -226,7 +229,7 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             blocked=blocked,
             directory=directory,
             domains=Domains(
-                domain_store,
+                database,
                 directory,
                 _open_proofs,
                 base_host=base_host,
@@ -247,14 +250,14 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             browser=LinkBrowser(links),
             once=Once(database),
             takedowns=Takedowns(database, cache=cache),
-            blocks=Blocks(oversight, directory, canonical_host),
-            visitor_reports=VisitorReports(oversight),
+            blocks=Blocks(database, directory, canonical_host),
+            visitor_reports=VisitorReports(database),
             statistics=Statistics(database),
             workspaces=workspaces,
             api_keys=api_keys,
             reports=Reports(ReportStore(replica or database)),
             events=EventBrowser(events),
-            eraser=Eraser(events),
+            eraser=Forgetter(database, Eraser(events)),
             feed=feed,
             reaper=open_reaper(settings, database),
             tenants=tenants,
@@ -270,6 +273,21 @@ async def _follow_base_url(store: DomainStore, base_host: str) -> None:
         raise CannotStart(
             f"{base_host}, the host of LACONIC_BASE_URL, is a domain of a workspace: remove it there first."
         ) from None
+
+
+def open_domains(settings: Settings, database: Database) -> Domains:
+    """For upkeep, which serves nobody: its directory is asked for nothing but to follow."""
+    base_host = urlsplit(settings.base_url).hostname or "localhost"
+    hosts, blocked = Hosts(DEFAULT_DOMAIN_ID), BlockedHosts()
+    directory = Directory(DomainStore(database), hosts, blocked, settings.base_url, canonical=canonical_host)
+    return Domains(
+        database,
+        directory,
+        _open_proofs,
+        base_host=base_host,
+        canonical=canonical_host,
+        check_target=lambda text: text,
+    )
 
 
 def _open_proofs() -> "ProofReader":
@@ -357,7 +375,7 @@ def open_filler(
     )
 
 
-def _open_people(database: Database, stack: AsyncExitStack) -> People:
+def _open_people(settings: Settings, database: Database, stack: AsyncExitStack) -> People:
     store, passwords = PeopleStore(database), Passwords()
     stack.callback(passwords.close)
     users = Users(database, store, passwords)
@@ -366,4 +384,24 @@ def _open_people(database: Database, stack: AsyncExitStack) -> People:
         Invitations(database, store, users),
         Sessions(database, store),
         SignIn(database, store, passwords, CodeStore(database).signing_secret),
+        PasswordResets(database, users, passwords),
+        Letters(_mail_of(settings), settings.base_url),
     )
+
+
+def _mail_of(settings: Settings) -> Send:
+    if not settings.smtp_host:
+
+        async def nothing(recipient: str, subject: str, text: str) -> bool:
+            return False
+
+        return nothing
+    # Here, because most installations need none of it.
+    from laconic.outside.mail import Mailer, MailServer
+
+    sender = settings.smtp_from or f"laconic@{urlsplit(settings.base_url).hostname or 'localhost'}"
+    server = MailServer(
+        *(settings.smtp_host, settings.smtp_port, settings.smtp_tls, settings.smtp_user, sender),
+        settings.smtp_password,
+    )
+    return Mailer(server).send

@@ -6,7 +6,6 @@ from laconic.cli.documents import block_document, report_document, takedown_docu
 from laconic.links.store import LinkStore
 from laconic.oversight.model import BlockedHost, Report, ReportDraft, Takedown
 from laconic.oversight.reports import VisitorReports
-from laconic.oversight.store import OversightStore
 from laconic.storage.engines import open_database
 from laconic.web.api.oversight import block_json, report_json, takedown_json
 from tests.cli.conftest import Laconic
@@ -58,7 +57,7 @@ def test_reports_are_looked_at(laconic: Laconic, migrated_url: str) -> None:
             link = await LinkStore(database).find_public(1, "sale24")
             assert link is not None
             draft = ReportDraft("spam", "see \x1b[31mthis", "", "203.0.113.9")
-            await VisitorReports(OversightStore(database)).send(1, "sale24", link, draft)
+            await VisitorReports(database).send(1, "sale24", link, draft)
         finally:
             await database.close()
 

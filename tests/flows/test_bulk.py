@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.flows.server import PATIENCE_SECONDS, LaconicServer
+from tests.flows.server import PATIENCE_SECONDS, LaconicServer, eventually
 from tests.flows.talk import JSON, NDJSON, URLS, make_code, problem, read, target
 
 BULK = f"{URLS}/bulk"
@@ -254,3 +254,15 @@ def head(server: LaconicServer, length: str) -> bytes:
     host = urlsplit(server.base_url).netloc
     lines = [f"POST {BULK} HTTP/1.1", f"Host: {host}", "Content-Type: application/x-ndjson", length]
     return "\r\n".join([*lines, "Connection: close", "", ""]).encode()
+
+
+def test_an_import_leaves_one_audit_event(api: httpx.Client) -> None:
+    """With the number of links that it made, whichever lines were refused; written when it has ended."""
+    lines = [{"original_url": "https://example.com/"}] * 7 + [{"original_url": "nonsense"}]
+    results_of(api.post(BULK, content=ndjson(lines), headers=NDJSON))
+
+    def told() -> list[dict[str, Any]]:
+        found = api.get("/api/v1/audit", params={"action": "link.import"}).json()["items"]
+        return [one["after"] for one in found if one["after"] == {"links": 7, "lines": 8}]
+
+    assert len(eventually(told, "the import is not in the trail")) == 1

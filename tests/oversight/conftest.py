@@ -9,7 +9,6 @@ from laconic.links.targets import TargetRules, canonical_host
 from laconic.oversight.block import Blocks
 from laconic.oversight.reports import VisitorReports
 from laconic.oversight.statistics import Statistics
-from laconic.oversight.store import OversightStore
 from laconic.oversight.takedown import Takedowns
 from laconic.redirect.blocked import BlockedHosts
 from laconic.redirect.cache import RedirectCache
@@ -19,7 +18,10 @@ from laconic.redirect.model import Entry
 from laconic.storage.database import Database
 from laconic.workspaces.domains.directory import Directory
 from laconic.workspaces.domains.store import DomainStore
+from laconic.workspaces.model import DEFAULT_WORKSPACE_ID, command_actor
 from tests.links.desk import DOMAIN, Desk
+
+OPERATOR = command_actor(DEFAULT_WORKSPACE_ID)
 
 
 @dataclass
@@ -54,15 +56,14 @@ async def bench(database: Database) -> AsyncIterator[Bench]:
         blocked_changed=cache.doubt_everything,
     )
     await directory.refresh()
-    store = OversightStore(database)
     yield Bench(
         desk,
         cache,
         directory,
         TargetRules(own_hosts=(), book=directory),
         Takedowns(database, cache=cache),
-        Blocks(store, directory, canonical_host),
-        VisitorReports(store),
+        Blocks(database, directory, canonical_host),
+        VisitorReports(database),
         Statistics(database),
     )
     await desk.close()

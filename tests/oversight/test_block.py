@@ -4,7 +4,7 @@ import pytest
 
 from laconic.errors import ChoiceRefused, EntryUnknown, TargetRefused
 from laconic.redirect.model import Redirect, Tombstone
-from tests.oversight.conftest import Bench
+from tests.oversight.conftest import OPERATOR, Bench
 
 
 async def test_links_that_are_there_stop_and_go_on(bench: Bench) -> None:
@@ -13,24 +13,24 @@ async def test_links_that_are_there_stop_and_go_on(bench: Bench) -> None:
     cold = (await bench.desk.make("https://evil.example/")).short_code
     other = (await bench.desk.make("https://good.example/")).short_code
     assert isinstance(await bench.follow(cached), Redirect)
-    await bench.blocks.block("evil.example", None)
+    await bench.blocks.block("evil.example", OPERATOR)
     for code in (cached, cold):
         entry = await bench.follow(code)
         assert isinstance(entry, Tombstone)
         assert entry.reason == "blocked"
     assert isinstance(await bench.follow(other), Redirect)
-    await bench.blocks.unblock("evil.example")
+    await bench.blocks.unblock("evil.example", OPERATOR)
     for code in (cached, cold):
         assert isinstance(await bench.follow(code), Redirect)
 
 
 async def test_new_links_there_are_refused(bench: Bench) -> None:
     """In this process at once."""
-    await bench.blocks.block("evil.example", None, includes_subdomains=False)
+    await bench.blocks.block("evil.example", OPERATOR, includes_subdomains=False)
     bench.targets.check("https://www.evil.example/")
     with pytest.raises(TargetRefused):
         bench.targets.check("https://evil.example/")
-    await bench.blocks.block("evil.example", None)
+    await bench.blocks.block("evil.example", OPERATOR)
     with pytest.raises(TargetRefused):
         bench.targets.check("https://www.evil.example/")
 
@@ -49,12 +49,12 @@ async def test_new_links_there_are_refused(bench: Bench) -> None:
 )
 async def test_a_host_is_kept_as_targets_are_compared(bench: Bench, written: str, host: str) -> None:
     """However the operator writes it."""
-    assert (await bench.blocks.block(written, None)).host == host
+    assert (await bench.blocks.block(written, OPERATOR)).host == host
     assert [one.host for one in await bench.blocks.page("", 10)] == [host]
-    await bench.blocks.unblock(written)
+    await bench.blocks.unblock(written, OPERATOR)
     assert await bench.blocks.page("", 10) == []
     with pytest.raises(EntryUnknown):
-        await bench.blocks.unblock(written)
+        await bench.blocks.unblock(written, OPERATOR)
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ async def test_a_host_is_kept_as_targets_are_compared(bench: Bench, written: str
 async def test_what_is_no_host_is_refused(bench: Bench, written: str) -> None:
     """A URL pasted in its place would never match."""
     with pytest.raises(ChoiceRefused):
-        await bench.blocks.block(written, None)
+        await bench.blocks.block(written, OPERATOR)

@@ -6,7 +6,7 @@ from laconic.errors import ChoiceRefused, EntryUnknown
 from laconic.links.store import PublicLink
 from laconic.oversight.model import ReportDraft
 from tests.links.desk import DOMAIN
-from tests.oversight.conftest import Bench
+from tests.oversight.conftest import OPERATOR, Bench
 
 _MOST_OPEN = 50
 
@@ -48,10 +48,10 @@ async def test_reports_are_dismissed_one_by_one_and_upheld_together(bench: Bench
     for reported in (code, other, code):
         await _send(bench, reported)
     first, second, third = await bench.reports.page("open", 0, 10)
-    assert (await bench.reports.dismiss(first.id, None)).state == "dismissed"
+    assert (await bench.reports.dismiss(first.id, OPERATOR)).state == "dismissed"
     with pytest.raises(EntryUnknown):
-        await bench.reports.dismiss(first.id, None)
-    await bench.takedowns.take_down(DOMAIN, code, "Phishing", None)
+        await bench.reports.dismiss(first.id, OPERATOR)
+    await bench.takedowns.take_down(DOMAIN, code, "Phishing", OPERATOR)
     assert [one.id for one in await bench.reports.page("upheld", 0, 10)] == [third.id]
     assert [one.id for one in await bench.reports.page("open", 0, 10)] == [second.id]
 
@@ -88,15 +88,16 @@ async def test_numbers_of_the_installation(bench: Bench) -> None:
     """Counted over all workspaces, and kept for a minute."""
     codes = [(await bench.desk.make()).short_code for _ in range(3)]
     await bench.desk.delete(codes[0])
-    await bench.takedowns.take_down(DOMAIN, codes[1], "Phishing", None)
+    await bench.takedowns.take_down(DOMAIN, codes[1], "Phishing", OPERATOR)
     await _send(bench, codes[2])
-    await bench.blocks.block("evil.example", None)
+    await bench.blocks.block("evil.example", OPERATOR)
     numbers = await bench.statistics.numbers()
     assert numbers.counts == {
         "workspaces": 1,
         "users": 0,
         "api_keys": 0,
         "domains": 1,
+        "domains_lapsed": 0,
         "blocked_hosts": 1,
         "takedowns": 1,
         "open_reports": 1,
@@ -106,6 +107,7 @@ async def test_numbers_of_the_installation(bench: Bench) -> None:
         "clicks": 0,
         "bot_clicks": 0,
     }
+    assert numbers.estimates == []
     assert numbers.bytes["database"] > 0
     await bench.desk.make()
     assert await bench.statistics.numbers() is numbers

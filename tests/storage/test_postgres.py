@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from laconic.clock import LAST_MOMENT
 from laconic.errors import CannotStart, Conflict, DatabaseTooNew, OutcomeUnknown, Unavailable
+from laconic.storage import postgres as postgres_module
 from laconic.storage.database import Statements
 from laconic.storage.migrate import read_migrations
 from laconic.storage.postgres import PostgresDatabase, open_postgres
@@ -895,3 +896,20 @@ async def test_an_owner_who_is_no_superuser_can_migrate(
         assert await migrate_postgres(fresh_postgres_url.replace("postgres@", "owner@")) == _known()
     finally:
         await outsider.execute("REASSIGN OWNED BY owner TO postgres; DROP OWNED BY owner; DROP ROLE owner")
+
+
+async def test_a_large_table_is_estimated(fresh_postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What analyze has left says it, also of an index over a part; a small table is to be counted."""
+    monkeypatch.setattr(postgres_module, "_WORTH_ESTIMATING", 1_000)
+    database = await open_postgres(fresh_postgres_url)
+    try:
+        await database.execute("CREATE TABLE numbers AS SELECT n FROM generate_series(1, 5000) n")
+        await database.execute("CREATE INDEX odd_idx ON numbers (n) WHERE n % 2 = 1")
+        await database.execute("CREATE INDEX few_idx ON numbers (n) WHERE n < 10")
+        await database.execute("ANALYZE numbers")
+        assert await database.estimate_rows("numbers") == 5_000
+        assert await database.estimate_rows("odd_idx") == pytest.approx(2_500, rel=0.1)
+        assert await database.estimate_rows("few_idx") is None
+        assert await database.estimate_rows("nothere") is None
+    finally:
+        await database.close()

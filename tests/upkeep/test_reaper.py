@@ -184,7 +184,7 @@ async def test_one_that_was_stopped_and_wakes_does_nothing(
     await database.execute("UPDATE job_lease SET expires_at = $2 WHERE name = $1", JOB, 0)
     assert await Lease(other, JOB).hold()
     with pytest.raises(Unavailable):
-        await late._run()
+        await late._run(None)
     assert await _row(database, code) == (True, False, None, 1)
     await other.close()
 

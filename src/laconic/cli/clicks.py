@@ -14,7 +14,7 @@ from laconic.cli.links import domain_of, domain_option
 from laconic.clock import now
 from laconic.errors import LinkUnknown
 from laconic.links.model import Link
-from laconic.workspaces.model import DEFAULT_WORKSPACE_ID
+from laconic.workspaces.model import DEFAULT_WORKSPACE_ID, command_actor
 
 if TYPE_CHECKING:
     from laconic.clicks.events.model import ClickEvent
@@ -96,9 +96,9 @@ def erase(call: Call, link: str | None, visitor: str | None, domain: str | None)
 
     async def work(services: "Services") -> int:
         if visitor is not None:
-            return await services.eraser.visitor(DEFAULT_WORKSPACE_ID, visitor)
+            return await services.eraser.visitor(command_actor(DEFAULT_WORKSPACE_ID), visitor)
         found = await _find(services, link or "", domain)
-        return await services.eraser.link(DEFAULT_WORKSPACE_ID, found.id)
+        return await services.eraser.link(command_actor(DEFAULT_WORKSPACE_ID), found)
 
     erased = call.run(work)
     call.show({"erased": erased}, f"Erased {erased:,} raw clicks.")

@@ -88,10 +88,11 @@ def domain_document(domain: Domain, default_id: int) -> dict[str, Any]:
         "is_shared": domain.is_shared,
         "is_subdomain": domain.is_subdomain,
         "verified_at": when(domain.verified_at),
+        "lapsed_at": when(domain.lapsed_at),
         "root_target": domain.root_target,
         "not_found_target": domain.not_found_target,
         "created_at": when(domain.created_at),
-        "proof": None if domain.verified_at is not None else proof,
+        "proof": None if domain.is_served and domain.lapsed_at is None else proof,
     }
 
 

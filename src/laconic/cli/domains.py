@@ -8,11 +8,12 @@ from laconic.cli.call import Call, pass_call, shared_options
 from laconic.cli.documents import domain_document, to_the_second
 from laconic.cli.tables import Column, print_rows
 from laconic.workspaces.domains.model import DNS_LABEL, HTTP_PATH, Domain, DomainDraft, DomainEdit
-from laconic.workspaces.model import DEFAULT_WORKSPACE_ID
+from laconic.workspaces.model import DEFAULT_WORKSPACE_ID, command_actor
 
 if TYPE_CHECKING:
     from laconic.wiring import Services
 
+_ACTOR = command_actor(DEFAULT_WORKSPACE_ID)
 _COLUMNS = (
     Column("Host"),
     Column("State"),
@@ -60,7 +61,7 @@ def add(call: Call, host: str, root: str | None, not_found: str | None, trusted:
     draft = DomainDraft(host, root or None, not_found or None)
 
     async def work(services: "Services") -> None:
-        added = await services.domains.add(DEFAULT_WORKSPACE_ID, draft, is_trusted=trusted)
+        added = await services.domains.add(_ACTOR, draft, is_trusted=trusted)
         _show(call, services, added)
 
     call.run(work)
@@ -93,12 +94,20 @@ def list_domains(call: Call) -> None:
 def _row(one: Domain, default_id: int) -> tuple[str, ...]:
     return (
         one.host,
-        "not proved" if one.verified_at is None else "shared" if one.is_shared else "proved",
+        _state(one),
         "default" if one.id == default_id else "",
         one.root_target or "",
         one.not_found_target or "",
         to_the_second(one.created_at),
     )
+
+
+def _state(one: Domain) -> str:
+    if one.verified_at is None:
+        return "not proved"
+    if one.is_shared:
+        return "shared"
+    return "proof missing" if one.lapsed_at is not None else "proved"
 
 
 @domain.command()
@@ -124,9 +133,9 @@ def verify(call: Call, host: str, method: Any, trusted: bool) -> None:
 
     async def work(services: "Services") -> None:
         if trusted:
-            proved = await services.domains.trust(DEFAULT_WORKSPACE_ID, host)
+            proved = await services.domains.trust(_ACTOR, host)
         else:
-            proved = await services.domains.verify(DEFAULT_WORKSPACE_ID, host, method)
+            proved = await services.domains.verify(_ACTOR, host, method)
         _show(call, services, proved)
 
     call.run(work)
@@ -159,7 +168,7 @@ def edit(call: Call, host: str, root: str | None, not_found: str | None, is_defa
 
     async def work(services: "Services") -> None:
         change = DomainEdit(frozenset(values), **values)
-        _show(call, services, await services.domains.change(DEFAULT_WORKSPACE_ID, host, change))
+        _show(call, services, await services.domains.change(_ACTOR, host, change))
 
     call.run(work)
 
@@ -177,10 +186,32 @@ def remove(call: Call, host: str) -> None:
     """
 
     async def work(services: "Services") -> None:
-        await services.domains.remove(DEFAULT_WORKSPACE_ID, host)
+        await services.domains.remove(_ACTOR, host)
 
     call.run(work)
     call.show({"removed": host}, f"Removed {host}.")
+
+
+@domain.command()
+@click.argument("host")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@shared_options
+@pass_call
+def end(call: Call, host: str, yes: bool) -> None:
+    """End a domain, whichever workspace has it and whether or not links live on it, such as one that was sold.
+
+    \b
+    Example:
+      laconic domain end go.example.com --yes
+    """
+    if not yes:
+        click.confirm(f"End the domain {host!r}? Its links stop working.", abort=True, err=True)
+
+    async def work(services: "Services") -> str:
+        return (await services.domains.end(_ACTOR, host)).host
+
+    ended = call.run(work)
+    call.show({"ended": ended}, f"Ended {ended}: whoever proves it from now on has it.")
 
 
 def _show(call: Call, services: "Services", one: Domain) -> None:

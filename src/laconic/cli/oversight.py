@@ -10,11 +10,12 @@ from laconic.cli.failures import CommandRefused
 from laconic.cli.tables import Column, print_rows
 from laconic.cli.values import split_short_url
 from laconic.oversight.model import BlockedHost, Report, ReportState
-from laconic.workspaces.model import DEFAULT_DOMAIN_ID
+from laconic.workspaces.model import DEFAULT_DOMAIN_ID, DEFAULT_WORKSPACE_ID, command_actor
 
 if TYPE_CHECKING:
     from laconic.wiring import Services
 
+_ACTOR = command_actor(DEFAULT_WORKSPACE_ID)
 _MOST_SHOWN = 1_000
 _BLOCKED_COLUMNS = (
     Column("Host"),
@@ -68,11 +69,11 @@ def takedown(call: Call, link: str, reason: str | None, undo: bool, domain: str 
         domain_id, code = _domain_of(services, link, domain)
         short_url = services.directory.short_url
         if reason is None:
-            await services.takedowns.put_back(domain_id, code)
+            await services.takedowns.put_back(domain_id, code, _ACTOR)
             shown = {"put_back": short_url(domain_id, code)}
             call.show(shown, f"{short_url(domain_id, code)} is what it was.")
             return
-        taken = await services.takedowns.take_down(domain_id, code, reason, None)
+        taken = await services.takedowns.take_down(domain_id, code, reason, _ACTOR)
         call.show(takedown_document(taken, short_url), f"Took {short_url(domain_id, code)} down.")
 
     call.run(work)
@@ -100,7 +101,7 @@ def add_blocked(call: Call, host: str, reason: str, exact: bool) -> None:
     """
 
     async def work(services: "Services") -> BlockedHost:
-        return await services.blocks.block(host, None, includes_subdomains=not exact, reason=reason)
+        return await services.blocks.block(host, _ACTOR, includes_subdomains=not exact, reason=reason)
 
     made = call.run(work)
     call.show(block_document(made), f"Blocked {made.host}{'' if exact else ' and every name below it'}.")
@@ -119,7 +120,7 @@ def remove_blocked(call: Call, host: str) -> None:
     """
 
     async def work(services: "Services") -> None:
-        await services.blocks.unblock(host)
+        await services.blocks.unblock(host, _ACTOR)
 
     call.run(work)
     call.show({"removed": host}, f"{host} is no longer blocked.")
@@ -225,7 +226,7 @@ def dismiss(call: Call, report_id: int) -> None:
     """
 
     async def work(services: "Services") -> None:
-        done: Report = await services.visitor_reports.dismiss(report_id, None)
+        done: Report = await services.visitor_reports.dismiss(report_id, _ACTOR)
         call.show(report_document(done, services.directory.short_url), f"Dismissed {report_id}.")
 
     call.run(work)

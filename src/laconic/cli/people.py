@@ -111,14 +111,38 @@ def invite(call: Call, email: str | None, role: Role, slug: str) -> None:
       laconic user invite --role admin --workspace acme
     """
 
-    async def work(services: "Services") -> tuple[str, Invitation]:
-        actor = await actor_in(services, slug)
+    async def work(services: "Services") -> tuple[str, Invitation, bool]:
+        actor, letters = await actor_in(services, slug), services.people.letters
         token, made = await services.people.invitations.invite(actor, actor.workspace_id, role, email)
-        return f"{services.settings.base_url}/dashboard/invitation/{token}", made
+        workspace = await services.tenants.get(actor.workspace_id)
+        return letters.invitation_url(token), made, await letters.invite(made, workspace.name, token)
 
-    url, made = call.run(work)
+    url, made, mailed = call.run(work)
     document = {"id": str(made.id), "email": made.email, "role": made.role}
-    call.show({**document, "expires_at": when(made.expires_at), "url": url}, url)
+    call.show({**document, "expires_at": when(made.expires_at), "url": url, "mailed": mailed}, url)
+
+
+@user.command()
+@click.argument("email")
+@in_workspace
+@shared_options
+@pass_call
+def reset(call: Call, email: str, slug: str) -> None:
+    """Print a link by which a user chooses a new password, once, within a day.
+
+    \b
+    Example:
+      laconic user reset bob@example.com
+    """
+
+    async def work(services: "Services") -> tuple[str, int, bool]:
+        actor, letters = await actor_in(services, slug), services.people.letters
+        found = await _find(services, actor.workspace_id, email)
+        made = await services.people.resets.make(actor, actor.workspace_id, found.id)
+        return letters.reset_url(made.token), made.expires_at, await letters.reset(made.user, made.token)
+
+    url, expires_at, mailed = call.run(work)
+    call.show({"email": email, "expires_at": when(expires_at), "url": url, "mailed": mailed}, url)
 
 
 @user.command("list")

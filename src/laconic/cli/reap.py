@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from laconic.cli.call import Call, pass_call, shared_options
+from laconic.workspaces.model import DEFAULT_WORKSPACE_ID, command_actor
 
 if TYPE_CHECKING:
     from laconic.wiring import Services
@@ -29,7 +30,7 @@ def reap(call: Call, dry_run: bool) -> None:
     async def work(services: "Services") -> dict[str, Any]:
         if dry_run:
             return asdict(await services.reaper.forecast())
-        document = asdict(await services.reaper.run())
+        document = asdict(await services.reaper.run(command_actor(DEFAULT_WORKSPACE_ID)))
         return {**document, "duration_ms": round(document["duration_ms"], 1)}
 
     document = call.run(work)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from laconic.clicks.choices import Choices
 from laconic.clicks.click import Click
 from laconic.clicks.enrich import Enricher
 from laconic.clicks.visitors import VisitorHashes
@@ -57,26 +58,28 @@ class Columns:
         enricher: Enricher,
         hashes: VisitorHashes,
         workspaces: Mapping[int, int],
+        choices: Choices,
     ) -> "Columns":
         """All clicks are of one day, and their links' workspaces are known."""
         sequences, moments, link_ids, addresses, agents, referrers, languages = zip(*clicks, strict=True)
         texts, devices, browsers, systems, are_bots = _unzip(enricher.agents.__getitem__, agents)
         networks, countries, cities = _unzip(enricher.places.__getitem__, addresses)
         referrer_texts, referrer_hosts = _unzip(enricher.referrers.__getitem__, referrers)
+        workspace_ids = [workspaces[link_id] for link_id in link_ids]
         day = moments[0] // DAY
         return cls(
             day=day,
             sequences=sequences,
             moments=moments,
             link_ids=link_ids,
-            workspace_ids=[workspaces[link_id] for link_id in link_ids],
+            workspace_ids=workspace_ids,
             visitors=hashes.of_day(day, addresses, agents),
             are_bots=are_bots,
             user_agents=texts,
             devices=devices,
             browsers=browsers,
             systems=systems,
-            networks=networks,
+            networks=choices.networks(workspace_ids, networks),
             countries=countries,
             cities=cities,
             referrers=referrer_texts,

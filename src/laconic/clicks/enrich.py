@@ -25,6 +25,11 @@ class Enricher:
         return cls(Agents(), Places(privacy, geoip_file), Referrers(), Languages())
 
     @property
+    def privacy(self) -> str:
+        """What the installation keeps of addresses."""
+        return self.places.privacy
+
+    @property
     def has_cities(self) -> bool:
         """Whether a place may have a city now: without a GeoIP file none has."""
         return self.places.has_cities

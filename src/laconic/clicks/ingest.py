@@ -14,6 +14,7 @@ import structlog
 
 from laconic import clock
 from laconic.clicks.board import Board, IngestNumbers
+from laconic.clicks.choices import Choices
 from laconic.clicks.click import Click
 from laconic.clicks.columns import Columns
 from laconic.clicks.enrich import Enricher
@@ -28,6 +29,8 @@ from laconic.storage.months import month_of
 log = structlog.get_logger(__name__)
 
 _PAUSE_SECONDS = 0.2
+# What a workspace chooses about its clicks is in effect this much later; in return most batches need no query.
+_REMEMBER_CHOICES_SECONDS = 0.9
 _MOST_WORKSPACES = 1_000_000
 # Yesterday's and the day before, for what another machine still has in its journal.
 _KEEP_SALTS_DAYS = 2
@@ -66,6 +69,8 @@ class Ingest:
         self._positions: dict[str, Position] = {}
         self._workspaces: dict[int, int] = {}
         self._months: set[int] = set()
+        self._choices = Choices(enricher.privacy)
+        self._choices_until = float("-inf")
         # By journal: the moment of the oldest click that was seen and is not applied.
         self._oldest: dict[str, int] = {}
         self._is_failing = False
@@ -165,9 +170,19 @@ class Ingest:
         if day not in self._salts:
             self._salts[day] = await self._store.salt(day)
         await self._prepare_month(month_of(clicks[0].moment))
-        columns = Columns.from_clicks(clicks, self._enricher, self._hashes, self._workspaces)
-        first_id = self._ids.take_many(self._now(), len(clicks))
-        return Addition(columns, first_id)
+        choices = await self._current_choices()
+        columns = Columns.from_clicks(clicks, self._enricher, self._hashes, self._workspaces, choices)
+        present = self._now()
+        too_old = choices.too_old(columns.workspace_ids, columns.moments, present)
+        return Addition(columns, self._ids.take_many(present, len(clicks)), too_old)
+
+    async def _current_choices(self) -> Choices:
+        if self._monotonic() >= self._choices_until:
+            # Asked before the query: what changes while it is under way is not remembered for longer.
+            until = self._monotonic() + _REMEMBER_CHOICES_SECONDS
+            self._choices = Choices(self._enricher.privacy, await self._store.choices())
+            self._choices_until = until
+        return self._choices
 
     async def _forget_salts(self) -> None:
         """Those of days that are over: from then on nobody can tell who was who."""

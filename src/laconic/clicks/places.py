@@ -43,6 +43,7 @@ class Places(dict[bytes, Place]):
 
         super().__init__()
         self._country_code = country_code
+        self.privacy = privacy
         self._keep = {"full": _whole, "truncate": _cut, "none": _nothing}[privacy]
         self._geoip = GeoipFile(geoip_file, monotonic=monotonic) if geoip_file else None
 
@@ -95,6 +96,12 @@ def _cut(packed: bytes, text: str) -> str | None:
     if len(packed) == 4:
         return text[: text.rindex(".")] + ".0/24"
     return inet_ntop(AF_INET6, packed[:6] + bytes(10)) + "/48"
+
+
+def cut_network(address: str) -> str:
+    """A whole address, as `Place.network` has it, cut to its network; one that is cut already stays."""
+    packed = _packed(address.encode())
+    return address if packed is None else _cut(packed, address) or address
 
 
 def _nothing(packed: bytes, text: str) -> str | None:

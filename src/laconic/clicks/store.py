@@ -3,8 +3,11 @@
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import compress
+from operator import not_
 from typing import Any, Protocol
 
+from laconic.clicks.choices import Choice
 from laconic.clicks.columns import EVENT_COLUMNS, Columns
 from laconic.clicks.reading import BEGINNING, Batch, Position
 from laconic.clicks.rollups import Column, Sums, clicks_by_link
@@ -23,6 +26,7 @@ _WORKSPACE_QUARTER = Merge(keys=("workspace_id", "quarter"), adds=_COUNTS)
 _WORKSPACE_DAILY = Merge(keys=("workspace_id", "dimension", "day", "value"), adds=_COUNTS)
 _WORKSPACE_TOP = Merge(keys=("workspace_id", "day"), replaces=("sketch",))
 _UNIQUE = Merge(keys=("scope", "scope_id", "day"), once=("workspace_id",), replaces=("sketch", "visitors"))
+_RETENTION = Merge(keys=("workspace_id",), replaces=("kept_since",))
 _SALT_BYTES = 16
 
 
@@ -39,15 +43,22 @@ async def read_positions(database: Reads) -> dict[str, Position]:
 class Addition:
     """The clicks of one UTC day, ready to be added: whatever a transaction need not wait for is done before it."""
 
-    def __init__(self, columns: Columns, first_id: int) -> None:
+    def __init__(self, columns: Columns, first_id: int, too_old: Sequence[bool] | None = None) -> None:
+        """Clicks that are `too_old` are counted, and no more is kept of them."""
         self.day = columns.day
         self.month = month_of(columns.moments[0])
         self.sequences = columns.sequences
-        self.events = columns.events(first_id)
+        self.events: Sequence[Column] = columns.events(first_id)
+        if too_old is not None:
+            self.sequences, *self.events = (_without(too_old, one) for one in (self.sequences, *self.events))
         self.workspaces = dict(zip(columns.link_ids, columns.workspace_ids, strict=True))
         self.of_links = _Rows(Sums(columns, columns.link_ids))
         self.of_workspaces = _Rows(Sums(columns, columns.workspace_ids))
         self.links_by_workspace = clicks_by_link(columns)
+
+
+def _without(left_out: Sequence[bool], column: Column) -> list[Any]:
+    return list(compress(column, map(not_, left_out)))
 
 
 class _Rows:
@@ -77,6 +88,23 @@ class ClickStore:
             "SELECT id, workspace_id FROM short_link WHERE id IN ($ids)", link_ids
         )
         return {row[0]: row[1] for row in rows}
+
+    async def choices(self) -> list[Choice]:
+        """Of the workspaces that have chosen something about their clicks."""
+        rows = await self._database.fetch_all(
+            "SELECT id, settings ->> 'privacy', settings ->> 'click_retention_days' FROM workspace"
+            " WHERE (settings ->> 'privacy') IS NOT NULL OR (settings ->> 'click_retention_days') IS NOT NULL"
+        )
+        return [Choice(row[0], row[1], None if row[2] is None else int(row[2])) for row in rows]
+
+    async def kept_since(self) -> dict[int, int]:
+        """By workspace: how far its own retention is done."""
+        rows = await self._database.fetch_all("SELECT workspace_id, kept_since FROM click_retention")
+        return {row[0]: row[1] for row in rows}
+
+    async def keep_since(self, done: Mapping[int, int]) -> None:
+        owners = sorted(done)
+        await self._database.merge("click_retention", _RETENTION, [owners, [done[one] for one in owners]])
 
     async def salt(self, day: int) -> bytes:
         """What visitors of that UTC day are hashed with: the same on every machine, forgotten soon after."""
@@ -214,12 +242,13 @@ def _events_by_month(additions: Sequence[Addition]) -> list[tuple[int, Sequence[
     months: dict[int, list[Addition]] = defaultdict(list)
     for addition in additions:
         months[addition.month].append(addition)
-    return [(month, *_in_journal_order(days)) for month, days in months.items()]
+    ordered = ((month, *_in_journal_order(days)) for month, days in months.items())
+    return [(month, sequences, events) for month, sequences, events in ordered if sequences]
 
 
 def _in_journal_order(days: Sequence[Addition]) -> tuple[Sequence[int], Sequence[Column]]:
     if len(days) == 1:
         return days[0].sequences, days[0].events
     rows = sorted(row for day in days for row in zip(day.sequences, *day.events, strict=True))
-    sequences, *events = zip(*rows, strict=True)
+    sequences, *events = zip(*rows, strict=True) if rows else ((),)
     return sequences, events

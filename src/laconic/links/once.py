@@ -7,13 +7,15 @@ arrived, a retry either finds all three or none.
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from laconic.clock import now
 from laconic.errors import ChoiceRefused, IdempotencyKeyReused
 from laconic.links import store as statements_of
-from laconic.storage.database import Database, Row, Statements
+from laconic.storage.database import Database, Row, Statements, Tenant, Transact
 
 _LONGEST_KEY = 255
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,14 @@ class Answer:
     status: int
     body: str
     replayed: bool = False
+
+
+class Answered(Exception):
+    """The request was carried out before; `answer` is what it got."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 class Once:
@@ -53,6 +63,30 @@ class Once:
             return answer
 
         return await self._database.for_workspace(workspace_id).transaction(claim_then_work)
+
+    def around(
+        self, workspace_id: int, key: str, request: bytes, status: int, shown: Callable[[Any], str]
+    ) -> Transact:
+        """For a verb that opens its transaction itself: claims the key and keeps the answer in that same one.
+
+        `shown` makes the answer of what the verb gives back, as it will be given again: without secrets, for this table
+        must not hold one. Raises Answered when the key was used before.
+        """
+        check_key(key)
+        fingerprint = _fingerprint(request)
+
+        async def transact(place: Tenant, work: Callable[[Statements], Awaitable[T]]) -> T:
+            async def claim_then_work(statements: Statements) -> T:
+                earlier = await statements_of.claim_key(statements, workspace_id, key, fingerprint, now())
+                if earlier is not None:
+                    raise Answered(_again(earlier, fingerprint))
+                result = await work(statements)
+                await statements_of.keep_answer(statements, workspace_id, key, status, shown(result))
+                return result
+
+            return await place.transaction(claim_then_work)
+
+        return transact
 
     async def earlier(self, workspace_id: int, key: str, request: bytes) -> Answer | None:
         """The answer of the first time, if there was one.

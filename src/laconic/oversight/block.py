@@ -6,14 +6,19 @@ link is looked up, so a block holds for a billion links at once and nothing is w
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from laconic import clock
 from laconic.errors import ChoiceRefused, EntryUnknown
 from laconic.links.fields import check_text
+from laconic.oversight import store as statements_of
 from laconic.oversight.model import LONGEST_REASON, BlockedHost
 from laconic.oversight.store import OversightStore
 from laconic.oversight.takedown import checked_text
+from laconic.storage.database import Database, Statements
+from laconic.workspaces.audit.record import Event, record_oversight
 from laconic.workspaces.domains.directory import Directory
+from laconic.workspaces.model import Actor
 
 _LONGEST_HOST = 255
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
@@ -27,13 +32,14 @@ class Blocks:
 
     def __init__(
         self,
-        store: OversightStore,
+        database: Database,
         directory: Directory,
         canonical: Callable[[str], str],
         *,
         now: Callable[[], int] = clock.now,
     ) -> None:
-        self._store = store
+        self._database = database
+        self._store = OversightStore(database)
         self._directory = directory
         self._canonical = canonical
         self._now = now
@@ -43,7 +49,7 @@ class Blocks:
         return await self._store.list_blocked(after, limit)
 
     async def block(
-        self, host: str, blocked_by: int | None, *, includes_subdomains: bool = True, reason: str = ""
+        self, host: str, actor: Actor, *, includes_subdomains: bool = True, reason: str = ""
     ) -> BlockedHost:
         """A host that is blocked already gets the new reason and reach."""
         blocked = BlockedHost(
@@ -52,14 +58,28 @@ class Blocks:
             checked_text("reason", reason, LONGEST_REASON) or None,
             self._now(),
         )
-        await self._store.block(blocked, blocked_by)
+
+        async def work(statements: Statements) -> None:
+            before = await statements_of.find_block(statements, blocked.host)
+            await statements_of.keep_block(statements, blocked, actor.user_id)
+            event = Event("blocked_host.add", None, blocked.host, _shown(before), _shown(blocked))
+            await record_oversight(statements, None, actor, event, blocked.created_at)
+
+        await self._database.transaction(work)
         await self._directory.catch_up()
         return blocked
 
-    async def unblock(self, host: str) -> None:
+    async def unblock(self, host: str, actor: Actor) -> None:
         name = self._host(host)
-        if not await self._store.unblock(name):
-            raise EntryUnknown(f"The host {name!r} is not blocked.")
+
+        async def work(statements: Statements) -> None:
+            before = await statements_of.find_block(statements, name)
+            if not await statements_of.drop_block(statements, name):
+                raise EntryUnknown(f"The host {name!r} is not blocked.")
+            event = Event("blocked_host.remove", None, name, before=_shown(before))
+            await record_oversight(statements, None, actor, event, self._now())
+
+        await self._database.transaction(work)
         await self._directory.catch_up()
 
     def _host(self, text: str) -> str:
@@ -69,3 +89,9 @@ class Blocks:
         if len(host) > _LONGEST_HOST or not (_NAME.fullmatch(host) or _ADDRESS.fullmatch(host)):
             raise ChoiceRefused("host", "A host is a name such as example.com, or an address.")
         return host
+
+
+def _shown(blocked: BlockedHost | None) -> dict[str, Any] | None:
+    if blocked is None:
+        return None
+    return {"includes_subdomains": blocked.includes_subdomains, "reason": blocked.reason}

@@ -7,6 +7,7 @@ from laconic import clock
 from laconic.errors import ChoiceRefused, EntryUnknown
 from laconic.ids import IdSource
 from laconic.links.store import PublicLink
+from laconic.oversight import store as statements_of
 from laconic.oversight.model import (
     LONGEST_CONTACT,
     LONGEST_MESSAGE,
@@ -17,14 +18,18 @@ from laconic.oversight.model import (
 )
 from laconic.oversight.store import OversightStore
 from laconic.oversight.takedown import checked_text
+from laconic.storage.database import Database, Statements
+from laconic.workspaces.audit.record import Event, record_oversight
+from laconic.workspaces.model import Actor
 
 # Reports on one link that wait to be looked at: the next one would say nothing new, and fill the disk.
 _MOST_OPEN = 50
 
 
 class VisitorReports:
-    def __init__(self, store: OversightStore, *, now: Callable[[], int] = clock.now) -> None:
-        self._store = store
+    def __init__(self, database: Database, *, now: Callable[[], int] = clock.now) -> None:
+        self._database = database
+        self._store = OversightStore(database)
         self._now = now
         self._ids = IdSource()
 
@@ -55,10 +60,17 @@ class VisitorReports:
     async def page(self, state: ReportState, after: int, limit: int) -> list[Report]:
         return await self._store.list_reports(state, after, limit)
 
-    async def dismiss(self, report_id: int, reviewed_by: int | None) -> Report:
+    async def dismiss(self, report_id: int, actor: Actor) -> Report:
         """Nothing is wrong with the link. Taking it down is what upholds a report."""
-        if not await self._store.dismiss_report(report_id, reviewed_by, self._now()):
-            raise EntryUnknown("There is no open report with this id.")
+
+        async def work(statements: Statements) -> None:
+            moment = self._now()
+            if not await statements_of.dismiss_report(statements, report_id, actor.user_id, moment):
+                raise EntryUnknown("There is no open report with this id.")
+            event = Event("report.dismiss", report_id, None, {"state": "open"}, {"state": "dismissed"})
+            await record_oversight(statements, None, actor, event, moment)
+
+        await self._database.transaction(work)
         report = await self._store.find_report(report_id)
         if report is None:
             raise EntryUnknown("There is no report with this id.")

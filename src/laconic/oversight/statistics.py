@@ -1,4 +1,4 @@
-"""Numbers of the whole installation. Counting reads every link, so an answer is kept for a minute."""
+"""Numbers of the whole installation. Some have to be counted, so an answer is kept for a minute."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,6 +15,8 @@ _KEEP_SECONDS = 60.0
 @dataclass(frozen=True, slots=True)
 class Numbers:
     counts: dict[str, int]
+    # Names of those among them that are about right, not exact.
+    estimates: list[str]
     bytes: dict[str, int]
     counted_at: int
 
@@ -33,7 +35,7 @@ class Statistics:
         async with self._counting:
             if self._kept is None or self._monotonic() >= self._until:
                 moment = clock.now()
-                counts = await self._store.count_everything(moment, moment - DAY)
-                self._kept = Numbers(counts, await self._database.sizes(), moment)
+                counts, estimates = await self._store.count_everything(moment - DAY)
+                self._kept = Numbers(counts, estimates, await self._database.sizes(), moment)
                 self._until = self._monotonic() + _KEEP_SECONDS
             return self._kept

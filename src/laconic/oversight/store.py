@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from laconic.clock import HOUR
+from laconic.ids import first_id
 from laconic.oversight.model import BlockedHost, Report, Takedown
 from laconic.redirect.model import GoneReason
 from laconic.storage.database import Database, Row, Statements
@@ -16,6 +18,10 @@ _REPORT_COLUMNS = (
     " link_report.address, link_report.state, link_report.created_at, link_report.reviewed_at"
 )
 
+_LIVE = " WHERE is_active AND NOT is_deleted"
+# A link's id is made a moment before its row, perhaps by another clock.
+_CLOCKS_DIFFER = HOUR
+
 
 class OversightStore:
     def __init__(self, database: Database) -> None:
@@ -29,25 +35,6 @@ class OversightStore:
             before,
         )
         return [Takedown(*row) for row in rows]
-
-    async def block(self, blocked: BlockedHost, created_by: int | None) -> None:
-        await self._database.execute(
-            "INSERT INTO blocked_host (host, includes_subdomains, reason, created_by, created_at)"
-            " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (host) DO UPDATE SET is_removed = FALSE,"
-            " includes_subdomains = excluded.includes_subdomains, reason = excluded.reason,"
-            " created_by = excluded.created_by, created_at = excluded.created_at",
-            blocked.host,
-            blocked.includes_subdomains,
-            blocked.reason,
-            created_by,
-            blocked.created_at,
-        )
-
-    async def unblock(self, host: str) -> bool:
-        changed = await self._database.execute(
-            "UPDATE blocked_host SET is_removed = TRUE WHERE host = $1 AND NOT is_removed", host
-        )
-        return changed > 0
 
     async def list_blocked(self, after: str, limit: int) -> list[BlockedHost]:
         rows = await self._database.fetch_all(
@@ -94,41 +81,43 @@ class OversightStore:
         )
         return Report(*row) if row else None
 
-    async def dismiss_report(self, report_id: int, reviewed_by: int | None, moment: int) -> bool:
-        changed = await self._database.execute(
-            "UPDATE link_report SET state = 'dismissed', reviewed_by = $2, reviewed_at = $3"
-            " WHERE id = $1 AND state = 'open'",
-            report_id,
-            reviewed_by,
-            moment,
-        )
-        return changed > 0
-
-    async def count_everything(self, moment: int, a_day_ago: int) -> dict[str, int]:
-        """Reads every link once: for an answer that is kept for a while."""
-        return {
+    async def count_everything(self, a_day_ago: int) -> tuple[dict[str, int], list[str]]:
+        """Numbers, and the names of those that are estimates. Nothing is read that grows with all links there are, where
+        the engine can estimate them."""
+        links = await self._database.estimate_rows("short_link")
+        live = await self._database.estimate_rows("short_link_live_idx")
+        estimates = [name for name, found in (("links", links), ("links_live", live)) if found is not None]
+        counts = {
             **await self._count(
                 "SELECT (SELECT count(*) FROM workspace WHERE NOT is_deleted),"
                 " (SELECT count(*) FROM users WHERE NOT is_deleted),"
                 " (SELECT count(*) FROM api_key WHERE is_active),"
                 " (SELECT count(*) FROM domain WHERE verified_at IS NOT NULL AND NOT is_deleted),"
+                " (SELECT count(*) FROM domain WHERE lapsed_at IS NOT NULL AND NOT is_deleted),"
                 " (SELECT count(*) FROM blocked_host WHERE NOT is_removed), (SELECT count(*) FROM takedown),"
                 " (SELECT count(*) FROM link_report WHERE state = 'open')",
-                "workspaces users api_keys domains blocked_hosts takedowns open_reports",
+                "workspaces users api_keys domains domains_lapsed blocked_hosts takedowns open_reports",
             ),
+            "links": links if links is not None else await self._count_links(""),
+            # Those whose time is over are among them until the reaper has come by.
+            "links_live": live if live is not None else await self._count_links(_LIVE),
             **await self._count(
-                "SELECT count(*), count(CASE WHEN is_active AND NOT is_deleted"
-                " AND (expires_at IS NULL OR expires_at > $1) THEN 1 END),"
-                " count(CASE WHEN created_at > $2 THEN 1 END) FROM short_link",
-                "links links_live links_created_24h",
-                moment,
+                # Ids grow with time: the day's links lie together.
+                "SELECT count(*) FROM short_link WHERE id >= $1 AND created_at > $2",
+                "links_created_24h",
+                first_id(a_day_ago - _CLOCKS_DIFFER),
                 a_day_ago,
             ),
             **await self._count(
-                "SELECT coalesce(sum(clicks), 0), coalesce(sum(bot_clicks), 0) FROM link_total",
+                "SELECT coalesce(sum(clicks), 0), coalesce(sum(bot_clicks), 0) FROM workspace_total",
                 "clicks bot_clicks",
             ),
         }
+        return counts, estimates
+
+    async def _count_links(self, condition: str) -> int:
+        row = await self._database.fetch_one(f"SELECT count(*) FROM short_link{condition}")
+        return int(row[0]) if row else 0
 
     async def _count(self, sql: str, names: str, *arguments: Any) -> dict[str, int]:
         row = await self._database.fetch_one(sql, *arguments)
@@ -138,9 +127,53 @@ class OversightStore:
 # Statements of a transaction that a verb has opened.
 
 
+async def find_block(statements: Statements, host: str) -> BlockedHost | None:
+    row = await statements.fetch_one(
+        "SELECT host, includes_subdomains, reason, created_at FROM blocked_host WHERE host = $1 AND NOT is_removed",
+        host,
+    )
+    return BlockedHost(row[0], bool(row[1]), row[2], row[3]) if row else None
+
+
+async def keep_block(statements: Statements, blocked: BlockedHost, created_by: int | None) -> None:
+    await statements.execute(
+        "INSERT INTO blocked_host (host, includes_subdomains, reason, created_by, created_at)"
+        " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (host) DO UPDATE SET is_removed = FALSE,"
+        " includes_subdomains = excluded.includes_subdomains, reason = excluded.reason,"
+        " created_by = excluded.created_by, created_at = excluded.created_at",
+        blocked.host,
+        blocked.includes_subdomains,
+        blocked.reason,
+        created_by,
+        blocked.created_at,
+    )
+
+
+async def drop_block(statements: Statements, host: str) -> bool:
+    changed = await statements.execute(
+        "UPDATE blocked_host SET is_removed = TRUE WHERE host = $1 AND NOT is_removed", host
+    )
+    return changed > 0
+
+
+async def dismiss_report(
+    statements: Statements, report_id: int, reviewed_by: int | None, moment: int
+) -> bool:
+    changed = await statements.execute(
+        "UPDATE link_report SET state = 'dismissed', reviewed_by = $2, reviewed_at = $3"
+        " WHERE id = $1 AND state = 'open'",
+        report_id,
+        reviewed_by,
+        moment,
+    )
+    return changed > 0
+
+
 async def find_takedown(statements: Statements, link_id: int) -> Row | None:
-    """(previous_reason,) of a link that was taken down."""
-    return await statements.fetch_one("SELECT previous_reason FROM takedown WHERE link_id = $1", link_id)
+    """(previous_reason, reason) of a link that was taken down."""
+    return await statements.fetch_one(
+        "SELECT previous_reason, reason FROM takedown WHERE link_id = $1", link_id
+    )
 
 
 async def keep_takedown(
@@ -163,9 +196,9 @@ async def drop_takedown(statements: Statements, link_id: int) -> None:
     await statements.execute("DELETE FROM takedown WHERE link_id = $1", link_id)
 
 
-async def uphold_reports(statements: Statements, link_id: int, reviewed_by: int | None, moment: int) -> None:
-    """The link was taken down: nobody has to look at what else is said of it."""
-    await statements.execute(
+async def uphold_reports(statements: Statements, link_id: int, reviewed_by: int | None, moment: int) -> int:
+    """The link was taken down: nobody has to look at what else is said of it. Says how many there were."""
+    return await statements.execute(
         "UPDATE link_report SET state = 'upheld', reviewed_by = $2, reviewed_at = $3"
         " WHERE link_id = $1 AND state = 'open'",
         link_id,

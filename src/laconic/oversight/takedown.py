@@ -16,6 +16,8 @@ from laconic.oversight.model import LONGEST_REASON, Takedown
 from laconic.oversight.store import OversightStore
 from laconic.redirect.cache import RedirectCache
 from laconic.storage.database import Database, Statements
+from laconic.workspaces.audit.record import Event, record_oversight
+from laconic.workspaces.model import Actor
 
 _BEFORE_ALL = (1 << 63) - 1
 
@@ -36,7 +38,7 @@ class Takedowns:
     async def page(self, before: int | None, limit: int) -> list[Takedown]:
         return await self._store.list_takedowns(_BEFORE_ALL if before is None else before, limit)
 
-    async def take_down(self, domain_id: int, code: str, reason: str, taken_by: int | None) -> Takedown:
+    async def take_down(self, domain_id: int, code: str, reason: str, actor: Actor) -> Takedown:
         """Visitors read the reason. Reports on the link that nobody has looked at are upheld with it."""
         reason = checked_text("reason", reason, LONGEST_REASON)
         if not reason:
@@ -51,8 +53,13 @@ class Takedowns:
                 link.id, link.workspace_id, domain_id, code, link.original_url, reason, moment
             )
             before = link.gone_reason or (None if link.is_active else "disabled")
-            await statements_of.keep_takedown(statements, takedown, before, taken_by)
-            await statements_of.uphold_reports(statements, link.id, taken_by, moment)
+            await statements_of.keep_takedown(statements, takedown, before, actor.user_id)
+            upheld = await statements_of.uphold_reports(statements, link.id, actor.user_id, moment)
+            event = Event(
+                *("link.take_down", link.id, code, {"gone_reason": before}),
+                {"gone_reason": "taken_down", "reason": reason, "reports_upheld": upheld},
+            )
+            await record_oversight(statements, link.workspace_id, actor, event, moment)
             gone = {"is_active": False, "gone_reason": "taken_down"}
             link.version = await self._write(statements, link, gone, moment)
             return link, takedown
@@ -61,7 +68,7 @@ class Takedowns:
         self._tell_cache(link)
         return takedown
 
-    async def put_back(self, domain_id: int, code: str) -> None:
+    async def put_back(self, domain_id: int, code: str, actor: Actor) -> None:
         """The link is again what it was: live, or disabled or expired."""
 
         async def work(statements: Statements) -> Link:
@@ -72,8 +79,15 @@ class Takedowns:
             if not link.is_deleted and not link.original_url:
                 raise LinkGone(code)
             await statements_of.drop_takedown(statements, link.id)
+            moment = self._now()
+            event = Event(
+                *("link.put_back", link.id, code),
+                {"gone_reason": link.gone_reason, "reason": found[1]},
+                {"gone_reason": "deleted" if link.is_deleted else found[0]},
+            )
+            await record_oversight(statements, link.workspace_id, actor, event, moment)
             if not link.is_deleted:
-                link.version = await self._write(statements, link, _as_before(found[0]), self._now())
+                link.version = await self._write(statements, link, _as_before(found[0]), moment)
             return link
 
         self._tell_cache(await self._database.transaction(work))

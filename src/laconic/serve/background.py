@@ -19,8 +19,16 @@ from laconic.storage.database import Database
 from laconic.storage.engines import open_database, open_shared_store
 from laconic.upkeep.lease import Lease
 from laconic.upkeep.months import Months
+from laconic.upkeep.proofs import Proofs
 from laconic.web.metrics.board import Page
-from laconic.wiring import open_backups, open_code_works, open_filler, open_reaper, open_sweeps
+from laconic.wiring import (
+    open_backups,
+    open_code_works,
+    open_domains,
+    open_filler,
+    open_reaper,
+    open_sweeps,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -59,6 +67,7 @@ async def run_upkeep(settings: Settings, page: Page, lifeline: Lifeline) -> None
         asyncio.create_task(Months(database, settings.click_retention, archive).keep()),
         asyncio.create_task(tell_always(telling_of(page, database))),
         asyncio.create_task(open_backups(settings, database).keep()),
+        asyncio.create_task(_look_for_proofs(settings, database)),
     ]
     filling = asyncio.create_task(_fill_pool(settings, database, lifeline.stopping))
     try:
@@ -88,6 +97,10 @@ async def _reap(settings: Settings, database: Database) -> None:
     while settings.cleanup_enabled:
         await reaper.run_when_due()
         await asyncio.sleep(1)
+
+
+async def _look_for_proofs(settings: Settings, database: Database) -> None:
+    await Proofs(database, open_domains(settings, database)).keep()
 
 
 async def _fill_pool(settings: Settings, database: Database, stopping: asyncio.Event) -> None:

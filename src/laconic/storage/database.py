@@ -127,6 +127,17 @@ class Tenant(Statements, Protocol):
         ...
 
 
+class Transact(Protocol):
+    """Runs a verb's transaction. A caller who wants something more in the same one passes its own (`links/once`)."""
+
+    async def __call__(self, place: Tenant, work: Callable[[Statements], Awaitable[T]]) -> T: ...
+
+
+async def plainly(place: Tenant, work: Callable[[Statements], Awaitable[T]]) -> T:
+    """The verb's transaction and nothing else."""
+    return await place.transaction(work)
+
+
 class Database(Tenant, Protocol):
     """A database that answers from several tasks at once.
 
@@ -216,6 +227,10 @@ class Database(Tenant, Protocol):
     @property
     def breakers(self) -> "Sequence[Breaker]":
         """Where calls fail over a network."""
+        ...
+
+    async def estimate_rows(self, name: str) -> int | None:
+        """About how many rows a large table, or an index over a part of it, has, without reading them. None: count."""
         ...
 
     async def sizes(self) -> dict[str, int]:

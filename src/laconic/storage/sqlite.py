@@ -269,6 +269,10 @@ class SqliteDatabase:
     def text_search(self, words: Sequence[str], argument: int) -> tuple[str, str]:
         return search_condition(words, argument)
 
+    async def estimate_rows(self, name: str) -> int | None:
+        """Nothing is kept that would tell; counting goes along an index, in a thread."""
+        return None
+
     async def sizes(self) -> dict[str, int]:
         def size(path: Path) -> int:
             return path.stat().st_size if path.exists() else 0

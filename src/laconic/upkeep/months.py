@@ -17,6 +17,7 @@ from laconic.errors import Unavailable
 from laconic.storage.database import Database
 from laconic.storage.months import begin_of, month_name, month_of
 from laconic.upkeep.lease import Lease
+from laconic.upkeep.retention import Retention
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +43,7 @@ class Months:
         self._archive = (
             Archive(EventStore(database), archive_folder, before_page=self._hold) if archive_folder else None
         )
+        self._own_retention = Retention(database, retention, before_step=self._hold, now=now)
         self._now = now
 
     async def keep(self) -> None:
@@ -61,6 +63,11 @@ class Months:
             for month in await self._old_months():
                 await self._drop(month)
                 dropped.append(month)
+            erased = await self._own_retention.run()
+            if erased:
+                log.info(
+                    "raw clicks of workspaces that keep them for a shorter time were removed", clicks=erased
+                )
         except (OSError, Unavailable) as error:
             log.warning("months of raw clicks could not be put in order; nothing is lost", error=str(error))
         finally:

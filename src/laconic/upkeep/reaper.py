@@ -19,6 +19,8 @@ from laconic.storage.database import Database, Statements
 from laconic.upkeep import store, sweeps
 from laconic.upkeep.lease import Lease
 from laconic.upkeep.sweeps import Sweeps
+from laconic.workspaces.audit.record import Event, record_oversight
+from laconic.workspaces.model import Actor
 
 # The plain logger: commands open the reaper too, and structlog would double their start.
 log = logging.getLogger(__name__)
@@ -108,25 +110,26 @@ class Reaper:
         # A start that is still to come says that the clock was set back.
         return left / SECOND if 0 < left <= self._plan.interval else 0.0
 
-    async def run(self) -> Outcome:
-        """One run, now. Raises CleanupRunning when one is under way anywhere."""
+    async def run(self, actor: Actor | None = None) -> Outcome:
+        """One run, now. Raises CleanupRunning when one is under way anywhere. `actor` is who wants it; None: its
+        time has come, and its row of `cleanup_run` says all there is to say."""
         if self._is_busy:
             raise CleanupRunning
         self._is_busy = True
         try:
             if not await self._lease.hold():
                 raise CleanupRunning
-            return await self._run()
+            return await self._run(actor)
         finally:
             self._is_busy = False
 
-    async def _run(self) -> Outcome:
+    async def _run(self, actor: Actor | None) -> Outcome:
         run_id = self._ids.take(clock.now())
         outcome = Outcome()
         begun = clock.monotonic()
         error: str | None = "The run was cut off."
         try:
-            await self._fenced(partial(self._begin, run_id))
+            await self._fenced(partial(self._begin, run_id, actor))
             await self._clean(run_id, outcome, begun + self._plan.max_duration / SECOND)
             error = None
         except LaconicError as failure:
@@ -137,8 +140,11 @@ class Reaper:
             await self._end(run_id, outcome, error)
         return outcome
 
-    async def _begin(self, run_id: int, statements: Statements) -> int:
-        await store.insert_run(statements, run_id, await store.database_moment(statements))
+    async def _begin(self, run_id: int, actor: Actor | None, statements: Statements) -> int:
+        moment = await store.database_moment(statements)
+        await store.insert_run(statements, run_id, moment)
+        if actor is not None:
+            await record_oversight(statements, None, actor, Event("cleanup.run", run_id, None), moment)
         return 0
 
     async def _clean(self, run_id: int, outcome: Outcome, deadline: float) -> None:

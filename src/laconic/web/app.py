@@ -61,6 +61,7 @@ from laconic.web.pages.preview import PreviewRoutes, is_preview
 from laconic.web.pages.problem_pages import answer_to
 from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.refusals import show_refusal
+from laconic.web.pages.reset import ResetRoutes
 from laconic.web.pages.sign_in import SignInRoutes
 from laconic.web.pages.static_files import StaticRoutes
 from laconic.web.pages.well_known import WellKnownRoutes
@@ -250,11 +251,12 @@ def make_framework(services: Services, gate: Gate, forms: FormTokens, shared: Se
 
 def _sign_in_routes(services: Services, gate: Gate, forms: FormTokens) -> list[Routes]:
     provider = IdentityProvider.from_settings(services.settings)
+    pages = SignInRoutes(services, gate, forms, None if provider is None else provider.name)
+    routes: list[Routes] = [pages, ResetRoutes(services, gate, forms, pages)]
     if provider is None:
-        return [SignInRoutes(services, gate, forms)]
-    pages = SignInRoutes(services, gate, forms, provider.name)
+        return routes
     secret = CodeStore(services.database).signing_secret
-    return [pages, OidcRoutes(provider, pages, forms, secret, services.settings.base_url)]
+    return [*routes, OidcRoutes(provider, pages, forms, secret, services.settings.base_url)]
 
 
 async def _laconic_error(request: Request, error: Exception) -> Response:

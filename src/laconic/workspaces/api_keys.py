@@ -19,7 +19,7 @@ from laconic.errors import (
 )
 from laconic.ids import IdSource
 from laconic.redirect.model import is_expired
-from laconic.storage.database import Database, Statements
+from laconic.storage.database import Database, Statements, Transact, plainly
 from laconic.workspaces import store as statements_of
 from laconic.workspaces.audit.record import Event, record
 from laconic.workspaces.model import (
@@ -65,6 +65,7 @@ class ApiKeys:
         created_by: int | None = None,
         expires_at: int | None = None,
         actor: Actor | None = None,
+        transact: Transact = plainly,
     ) -> tuple[str, ApiKey]:
         """The secret, for this once, and its record. Nobody gives a key more than they may do themselves."""
         acting = actor or command_actor(workspace_id)
@@ -78,7 +79,7 @@ class ApiKeys:
             await record(statements, workspace_id, acting, event, key.created_at)
             return secret, key
 
-        return await self._database.for_workspace(workspace_id).transaction(work)
+        return await transact(self._database.for_workspace(workspace_id), work)
 
     async def list(self, actor: Actor) -> "list[ApiKey]":
         """Of the workspace for its admins, otherwise one's own."""
@@ -90,7 +91,9 @@ class ApiKeys:
                 return key
         raise RecordUnknown("API key")
 
-    async def rotate(self, actor: Actor, key_id: int, overlap_seconds: int) -> tuple[str, ApiKey]:
+    async def rotate(
+        self, actor: Actor, key_id: int, overlap_seconds: int, *, transact: Transact = plainly
+    ) -> tuple[str, ApiKey]:
         """A new secret with the same name and scopes; the old one works for the overlap, and then no more."""
 
         async def work(statements: Statements) -> tuple[str, ApiKey]:
@@ -110,7 +113,7 @@ class ApiKeys:
             await record(statements, actor.workspace_id, actor, event, moment)
             return secret, new
 
-        made = await self._database.for_workspace(actor.workspace_id).transaction(work)
+        made = await transact(self._database.for_workspace(actor.workspace_id), work)
         self._known.clear()
         return made
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from laconic.clicks.keeping import PrivacyLevel
 from laconic.errors import ChoiceRefused
 
 # Made by the first migration: they exist in every installation.
@@ -34,7 +35,7 @@ SCOPES_OF_ROLE: Final[Mapping[str, frozenset[str]]] = {
 }
 
 # What audit_event.actor_kind says.
-ActorKind = Literal["user", "api_key", "open", "anyone", "command", "system"]
+ActorKind = Literal["user", "api_key", "open", "anyone", "command", "system", "operator"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,6 @@ class ApiKey:
     is_active: bool
     last_used_at: int | None = None
     replaced_by: int | None = None
-
-
-PrivacyLevel = Literal["full", "truncate", "none"]
 
 
 @dataclass(frozen=True, slots=True)

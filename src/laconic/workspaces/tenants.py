@@ -8,9 +8,9 @@ from laconic import clock
 from laconic.codes.rules import is_reserved
 from laconic.errors import ChoiceRefused, NameTaken, RecordUnknown
 from laconic.ids import IdSource
-from laconic.storage.database import Database, Statements
+from laconic.storage.database import Database, Statements, Transact, plainly
 from laconic.workspaces import store as statements_of
-from laconic.workspaces.audit.record import Event, changed, record
+from laconic.workspaces.audit.record import Event, changed, place_of, record_by_any, record_oversight
 from laconic.workspaces.model import (
     DEFAULT_WORKSPACE_ID,
     Actor,
@@ -73,21 +73,27 @@ class Workspaces:
         return await self._store.list_workspaces(past, limit)
 
     async def create(
-        self, actor: Actor, name: str, slug: str, settings: WorkspaceSettings = _PLAIN
+        self,
+        actor: Actor,
+        name: str,
+        slug: str,
+        settings: WorkspaceSettings = _PLAIN,
+        *,
+        transact: Transact = plainly,
     ) -> Workspace:
         if is_reserved(check_slug(slug)):
             raise ChoiceRefused("slug", f"The word {slug!r} is reserved.")
         moment = self._now()
         made = Workspace(self._ids.take(moment), check_name(name), slug, moment, moment, settings)
 
-        async def work(statements: Statements) -> None:
+        async def work(statements: Statements) -> Workspace:
             if not await statements_of.insert_workspace(statements, made.id, made):
                 raise NameTaken("slug", slug)
             event = Event("workspace.create", made.id, slug, after=_shown(made))
-            await record(statements, made.id, actor, event, moment)
+            await record_oversight(statements, made.id, actor, event, moment)
+            return made
 
-        await self._database.for_workspace(made.id).transaction(work)
-        return made
+        return await transact(self._database, work)
 
     async def change(self, actor: Actor, workspace_id: int, edit: WorkspaceEdit) -> Workspace:
         name = None if edit.name is None else check_name(edit.name)
@@ -103,10 +109,10 @@ class Workspaces:
                     statements, workspace_id, after.name, after.settings, moment
                 )
                 event = Event("workspace.change", workspace_id, before.slug, *fields)
-                await record(statements, workspace_id, actor, event, moment)
+                await record_by_any(statements, workspace_id, actor, event, moment)
             return after
 
-        after = await self._database.for_workspace(workspace_id).transaction(work)
+        after = await place_of(self._database, workspace_id, actor).transaction(work)
         self._known.pop(workspace_id, None)
         return after
 
@@ -122,9 +128,9 @@ class Workspaces:
             await statements_of.revoke_all_keys(statements, workspace_id)
             await end_all_sessions(statements, workspace_id)
             event = Event("workspace.delete", workspace_id, before.slug, before=_shown(before))
-            await record(statements, workspace_id, actor, event, moment)
+            await record_by_any(statements, workspace_id, actor, event, moment)
 
-        await self._database.for_workspace(workspace_id).transaction(work)
+        await place_of(self._database, workspace_id, actor).transaction(work)
 
     async def _lock(self, statements: Statements, workspace_id: int) -> Workspace:
         found = await statements_of.lock_workspace(statements, workspace_id)

@@ -142,3 +142,21 @@ async def test_without_redis_each_counts_alone_and_says_so(open_api: OpenApi) ->
     assert statuses == [200, 200, 200, 429, 429]
     told = [line for line in logs if line["event"] == "rate limits are counted by each worker alone"]
     assert len(told) == 2  # one for each limit that was used, however many requests there were
+
+
+async def test_workers_count_reports_and_proofs_together(open_api: OpenApi, redis_url: str) -> None:
+    """Two workers with one Redis: five at once for an address, whichever of them it meets."""
+    async with (
+        open_api(host="0.0.0.0", redis_url=redis_url, base_url="http://reports.example") as one,
+        open_api(host="0.0.0.0", redis_url=redis_url, base_url="http://reports.example") as two,
+    ):
+        key = await one.key("links:write")
+        async with one.client(x_api_key=key) as client:
+            code = (await client.post(URLS, json=BODY)).json()["short_code"]
+        answers = []
+        for number in range(6):
+            caller = browser((one, two)[number % 2], base_url="http://reports.example")
+            async with caller.client:
+                sent = await caller.send(f"/{code}+", f"/{code}+", reason="spam")
+                answers.append(sent.status_code)
+        assert answers == [201] * 5 + [429]

@@ -40,6 +40,7 @@ LEAST = {
     "GET /api/v1/users/{user_id}": "admin",
     "PATCH /api/v1/users/{user_id}": "admin",
     "DELETE /api/v1/users/{user_id}": "admin",
+    "POST /api/v1/users/{user_id}/password-reset": "admin",
     "GET /api/v1/invitations": "admin",
     "POST /api/v1/invitations": "admin",
     "DELETE /api/v1/invitations/{invitation_id}": "admin",
@@ -81,6 +82,9 @@ LEAST = {
     "GET /api/admin/reports": "operator",
     "POST /api/admin/reports/{report_id}/dismiss": "operator",
     "GET /api/admin/stats": "operator",
+    "GET /api/admin/audit": "operator",
+    "DELETE /api/admin/domains/{host}": "operator",
+    "GET /api/admin/audit/export": "operator",
 }
 
 

@@ -17,6 +17,7 @@ from laconic.workspaces.domains.directory import Directory
 from laconic.workspaces.domains.model import Domain, DomainDraft, DomainEdit
 from laconic.workspaces.domains.proof import ProofReader
 from laconic.workspaces.domains.store import DomainStore
+from laconic.workspaces.model import command_actor
 from tests.outside.name_server import NameServer, serving_names
 
 BASE_URL = "https://sho.rt"
@@ -52,11 +53,13 @@ class Worker:
 
     async def prove(self, workspace_id: int, host: str, **fields: str) -> Domain:
         """A domain that the operator vouches for."""
-        return await self.domains.add(workspace_id, DomainDraft(host, **fields), is_trusted=True)
+        return await self.domains.add(
+            command_actor(workspace_id), DomainDraft(host, **fields), is_trusted=True
+        )
 
     async def change(self, workspace_id: int, host: str, **fields: object) -> Domain:
         edit = DomainEdit(frozenset(fields), **fields)  # type: ignore[arg-type]
-        return await self.domains.change(workspace_id, host, edit)
+        return await self.domains.change(command_actor(workspace_id), host, edit)
 
 
 @dataclass
@@ -74,7 +77,7 @@ class Office:
         await directory.refresh()
         targets = TargetRules(own_hosts={base_host}, book=directory)
         domains = Domains(
-            store,
+            self.database,
             directory,
             self._proofs,
             base_host=base_host,

@@ -6,6 +6,7 @@ from laconic.errors import Conflict, TargetRefused
 from laconic.links.locate import Locator
 from laconic.links.store import LinkStore
 from laconic.workspaces.domains.store import DomainStore
+from laconic.workspaces.model import command_actor
 from tests.workspaces.domains.office import OURS, THEIRS, Office, Worker
 
 MOMENT = 1_700_000_000_000_000
@@ -35,7 +36,7 @@ async def test_another_process_hears_of_every_change(office: Office, worker: Wor
     await worker.change(OURS, "go.brand.example", not_found_target="https://brand.example/404")
     await other.directory.refresh()
     assert other.hosts.not_found_target(b"go.brand.example") == "https://brand.example/404"
-    await worker.domains.remove(OURS, "go.brand.example")
+    await worker.domains.remove(command_actor(OURS), "go.brand.example")
     await other.directory.refresh()
     assert other.hosts.domain_of(b"go.brand.example") == 1
     assert not other.directory.is_own("go.brand.example")
@@ -46,7 +47,7 @@ async def test_a_host_that_passes_on_is_served_for_its_new_owner(office: Office,
     other = await office.worker()
     await worker.prove(OURS, "go.brand.example")
     await other.directory.refresh()
-    await worker.domains.remove(OURS, "go.brand.example")
+    await worker.domains.remove(command_actor(OURS), "go.brand.example")
     theirs = await worker.prove(THEIRS, "go.brand.example")
     await other.directory.refresh()
     assert other.hosts.domain_of(b"go.brand.example") == theirs.id

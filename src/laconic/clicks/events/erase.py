@@ -26,16 +26,19 @@ class Eraser:
                 erased += some
         return erased
 
-    async def visitor(self, workspace_id: int, visitor: str) -> int:
+    async def visitor(self, workspace_id: int, digest: bytes) -> int:
         """All raw clicks of one visitor, told by the hash that `clicks` shows; says how many there were.
 
         A hash is of one day, but which day it does not tell: all that is kept is looked through, day by day.
         """
-        if not _VISITOR.fullmatch(visitor):
-            raise ChoiceRefused("visitor", "A visitor is told by the hexadecimal digits that clicks show.")
-        digest = bytes.fromhex(visitor)
         erased = 0
         for month in reversed(await self._store.months()):
             for start in range(begin_of(month), begin_of(month + 1), DAY):
                 erased += await self._store.erase_visitor(workspace_id, digest, month, start, start + DAY)
         return erased
+
+
+def visitor_digest(visitor: str) -> bytes:
+    if not _VISITOR.fullmatch(visitor):
+        raise ChoiceRefused("visitor", "A visitor is told by the hexadecimal digits that clicks show.")
+    return bytes.fromhex(visitor)

@@ -3,6 +3,8 @@
 Raw clicks are kept by month; every statement names the month and stays inside its bounds.
 """
 
+from collections.abc import Sequence
+
 from laconic.clicks.events.model import COLUMNS, ClickEvent, Place
 from laconic.storage.database import Database
 from laconic.storage.months import begin_of, month_of
@@ -125,6 +127,39 @@ class EventStore:
             month, "SELECT count(*) FROM click_event WHERE clicked_at >= $1 AND clicked_at < $2", start, end
         )
         return int(rows[0][0]) if rows else 0
+
+    async def first_of_all(self, month: int, start: int) -> int | None:
+        """The moment of the first click of any workspace in a month, from a moment on."""
+        rows = await self._database.fetch_events(
+            month,
+            "SELECT clicked_at FROM click_event WHERE clicked_at >= $1 AND clicked_at < $2"
+            " ORDER BY clicked_at LIMIT 1",
+            max(start, begin_of(month)),
+            begin_of(month + 1),
+        )
+        return int(rows[0][0]) if rows else None
+
+    async def step_of_all(self, month: int, start: int, end: int, limit: int) -> int:
+        """Where some `limit` clicks of all workspaces end, from a moment on; at most `end`."""
+        rows = await self._database.fetch_events(
+            month,
+            "SELECT clicked_at FROM click_event WHERE clicked_at >= $1 AND clicked_at < $2"
+            " ORDER BY clicked_at LIMIT 1 OFFSET $3",
+            start,
+            end,
+            limit - 1,
+        )
+        return int(rows[0][0]) + 1 if rows else end
+
+    async def erase_of(self, workspace_ids: Sequence[int], month: int, start: int, end: int) -> int:
+        """Erases the clicks of these workspaces in a part of a month and says how many. Reads all of that time."""
+        owners = ", ".join(f"{workspace_id:d}" for workspace_id in workspace_ids)
+        return await self._database.change_events(
+            month,
+            f"DELETE FROM click_event WHERE clicked_at >= $1 AND clicked_at < $2 AND workspace_id IN ({owners})",
+            start,
+            end,
+        )
 
     async def codes_of(self, workspace_id: int, link_ids: list[int]) -> dict[int, str]:
         marks = ", ".join(f"${number}" for number in range(2, len(link_ids) + 2))

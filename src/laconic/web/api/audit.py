@@ -1,4 +1,5 @@
-"""/api/v1/audit: who changed what, for admins; by page, or all of it as NDJSON or CSV."""
+"""/api/v1/audit: who changed what, for admins; by page, or all of it as NDJSON or CSV. /api/admin/audit: the same of
+the installation, for the operator."""
 
 import csv
 import io
@@ -19,8 +20,9 @@ from laconic.web.api.openapi import problems
 from laconic.web.api.records import moment_text
 from laconic.wiring import Services
 from laconic.workspaces.audit.store import AuditEvent, AuditQuery
-from laconic.workspaces.model import ADMIN
+from laconic.workspaces.model import ADMIN, OPERATOR
 
+_INSTALLATION = "/api/admin/audit"
 _LARGEST_PAGE = 1_000
 _EXPORT_PAGE = 1_000
 _LARGEST_ID = (1 << 63) - 1
@@ -88,11 +90,11 @@ class AuditRoutes:
         limit: Annotated[int, Query(ge=1, le=_LARGEST_PAGE)] = 50,
     ) -> Response:
         """Newest first."""
-        actor = await self._gate.admit(request, ADMIN)
+        whose = await self._whose(request)
         query = _query(
             action, subject_kind, subject_id, actor_id, created_from, created_to, _read_cursor(cursor)
         )
-        found = await self._store.page(actor.workspace_id, query, limit + 1)
+        found = await self._store.page(whose, query, limit + 1)
         shown = found[:limit]
         more = f"{shown[-1].created_at}-{shown[-1].id}" if len(found) > limit else None
         return json_response({"items": [event_json(event) for event in shown], "next_cursor": more})
@@ -109,16 +111,23 @@ class AuditRoutes:
         created_to: Moment = None,
     ) -> Response:
         """All of it, newest first, as a stream."""
-        actor = await self._gate.admit(request, ADMIN)
+        whose = await self._whose(request)
         query = _query(action, subject_kind, subject_id, actor_id, created_from, created_to, None)
         lines = _csv if format == "csv" else _ndjson
         return StreamingResponse(
-            lines(self._all(actor.workspace_id, query)),
+            lines(self._all(whose, query)),
             headers={**API_HEADERS, "content-disposition": f'attachment; filename="audit.{format}"'},
             media_type="text/csv; charset=utf-8" if format == "csv" else "application/x-ndjson",
         )
 
-    async def _all(self, workspace_id: int, query: AuditQuery) -> AsyncIterator[list[AuditEvent]]:
+    async def _whose(self, request: Request) -> int | None:
+        """The workspace whose trail is read; None: the installation's."""
+        if request.url.path.startswith(_INSTALLATION):
+            await self._gate.admit(request, OPERATOR)
+            return None
+        return (await self._gate.admit(request, ADMIN)).workspace_id
+
+    async def _all(self, workspace_id: int | None, query: AuditQuery) -> AsyncIterator[list[AuditEvent]]:
         """Page by page: each read is short, whatever the reader's speed."""
         past: tuple[int, int] | None = None
         while True:
@@ -138,22 +147,23 @@ class AuditRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter(tags=["audit"])
-        router.add_api_route(
-            "/api/v1/audit",
-            self.page,
-            methods=["GET"],
-            responses={200: {"model": AuditPage}, **problems(401, 403, 422)},
-        )
-        router.add_api_route(
-            "/api/v1/audit/export",
-            self.export,
-            methods=["GET"],
-            response_class=Response,
-            responses={
-                200: {"description": "A stream", "content": {"application/x-ndjson": {}, "text/csv": {}}},
-                **problems(401, 403, 422),
-            },
-        )
+        for path in ("/api/v1/audit", _INSTALLATION):
+            router.add_api_route(
+                path,
+                self.page,
+                methods=["GET"],
+                responses={200: {"model": AuditPage}, **problems(401, 403, 422)},
+            )
+            router.add_api_route(
+                path + "/export",
+                self.export,
+                methods=["GET"],
+                response_class=Response,
+                responses={
+                    200: {"description": "A stream", "content": {"application/x-ndjson": {}, "text/csv": {}}},
+                    **problems(401, 403, 422),
+                },
+            )
         return router
 
 

@@ -70,13 +70,11 @@ class Gate:
         self._may_be_open = may_be_open(settings)
         self._anyone_may_create = settings.open
 
-        def limits(name: str, rate: Rate) -> Limits:
-            # Two installations may use one Redis: their callers must not meet.
-            limiter = Limiter(rate.per_second, rate.burst)
-            return Limits(name, limiter, services.shared_store, settings.base_url)
-
-        self._creates = limits("create", settings.rate_create)
-        self._requests = limits("api", settings.rate_api)
+        self._base_url = settings.base_url
+        self._shared_store = services.shared_store
+        self.limits: list[Limits] = []
+        self._creates = self.new_limits("create", settings.rate_create)
+        self._requests = self.new_limits("api", settings.rate_api)
         self._pool = services.pool
         self._short_limiter = Limiter(settings.rate_api.per_second, settings.rate_api.burst)
         self.slowed = 0
@@ -84,9 +82,12 @@ class Gate:
         self._has_users = False
         self._users_known_until = 0.0
 
-    @property
-    def limits(self) -> tuple[Limits, ...]:
-        return self._creates, self._requests
+    def new_limits(self, name: str, rate: Rate) -> Limits:
+        """For whatever may be done only so often. Two installations may use one Redis: their callers must not meet."""
+        limiter = Limiter(rate.per_second, rate.burst)
+        limits = Limits(name, limiter, self._shared_store, self._base_url)
+        self.limits.append(limits)
+        return limits
 
     async def admit(self, request: Request, scope: str, *, own_page: bool = False) -> Actor:
         """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests.

@@ -45,6 +45,13 @@ async def read_model(request: Request, model: type[M]) -> M:
     return model_from_json(model, await read_body(request))
 
 
+async def read_asked(request: Request, model: type[M]) -> tuple[M, bytes]:
+    """The same, with the bytes: what must be the same when an Idempotency-Key comes again."""
+    require_json(request)
+    body = await read_body(request)
+    return model_from_json(model, body), body
+
+
 def model_from_json(model: type[M], body: bytes) -> M:
     """Strict: a number in quotes is not a number, and a field nobody knows is a mistake worth telling."""
     try:

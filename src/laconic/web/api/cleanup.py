@@ -37,8 +37,8 @@ class CleanupRoutes:
 
     async def run(self, request: Request) -> Response:
         """Cleans now, whatever the interval says. 202 when it takes longer than ten seconds and goes on."""
-        await self._gate.admit(request, OPERATOR)
-        task = asyncio.create_task(self._reaper.run())
+        actor = await self._gate.admit(request, OPERATOR)
+        task = asyncio.create_task(self._reaper.run(actor))
         self._running.add(task)
         task.add_done_callback(self._ended)
         try:

@@ -112,7 +112,7 @@ class ClickRoutes:
         """Erases the raw clicks of a link, for good (GDPR, article 17). Counts and charts stay as they are."""
         actor = await self._gate.admit(request, LINKS_WRITE)
         link = await self._find(actor, code, domain)
-        return json_response({"erased": await self._services.eraser.link(actor.workspace_id, link.id)})
+        return json_response({"erased": await self._services.eraser.link(actor, link)})
 
     async def erase_visitor(
         self,
@@ -126,7 +126,7 @@ class ClickRoutes:
         actor = await self._gate.admit(request, ADMIN)
         if visitor is None:
             raise Problem(WRONG_SHAPE, "visitor: Say whose clicks.")
-        return json_response({"erased": await self._services.eraser.visitor(actor.workspace_id, visitor)})
+        return json_response({"erased": await self._services.eraser.visitor(actor, visitor)})
 
     async def _find(self, actor: Actor, code: str, domain: str | None) -> Link:
         """Deleted ones too: their clicks can still be asked for, and must be erasable."""

@@ -8,17 +8,19 @@ from starlette.responses import Response
 
 from laconic.clock import to_rfc3339
 from laconic.errors import ScopeMissing
+from laconic.settings import Rate
+from laconic.storage.database import Transact
 from laconic.web.api.authentication import Gate
-from laconic.web.api.bodies import read_model
-from laconic.web.api.limits import Limiter
+from laconic.web.api.bodies import read_asked, read_model
 from laconic.web.api.links import API_HEADERS, json_response
+from laconic.web.api.once import act_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.wiring import Services
 from laconic.workspaces.domains.model import DNS_LABEL, HTTP_PATH, Domain, DomainDraft, DomainEdit
 from laconic.workspaces.model import ADMIN, LINKS_READ, OPERATOR
 
 # Proofs make this server ask others: so many for each workspace.
-_PROOFS_PER_SECOND, _PROOFS_AT_ONCE = 0.2, 5
+_PROOFS = Rate(per_second=0.2, burst=5)
 
 
 class DomainRequest(BaseModel):
@@ -69,7 +71,8 @@ class Proof(BaseModel):
 
 
 class ShownDomain(BaseModel):
-    """A domain as its workspace sees it. `proof` says how to prove it; null once it is proved."""
+    """A domain as its workspace sees it. `proof` says how to prove it; null once it is proved. `lapsed_at`: since when the
+    proof is missing, which is looked for from time to time; the domain is served all the same."""
 
     id: str
     host: str
@@ -77,6 +80,7 @@ class ShownDomain(BaseModel):
     is_shared: bool
     is_subdomain: bool
     verified_at: str | None
+    lapsed_at: str | None
     root_target: str | None
     not_found_target: str | None
     created_at: str
@@ -97,10 +101,11 @@ def domain_json(domain: Domain, default_id: int) -> dict[str, Any]:
         "is_shared": domain.is_shared,
         "is_subdomain": domain.is_subdomain,
         "verified_at": None if domain.verified_at is None else to_rfc3339(domain.verified_at),
+        "lapsed_at": None if domain.lapsed_at is None else to_rfc3339(domain.lapsed_at),
         "root_target": domain.root_target,
         "not_found_target": domain.not_found_target,
         "created_at": to_rfc3339(domain.created_at),
-        "proof": None if domain.verified_at is not None else _proof_json(domain),
+        "proof": None if domain.is_served and domain.lapsed_at is None else _proof_json(domain),
     }
 
 
@@ -114,20 +119,28 @@ def _proof_json(domain: Domain) -> dict[str, Any]:
 
 class DomainRoutes:
     def __init__(self, services: Services, gate: Gate) -> None:
+        self._services = services
         self._domains = services.domains
         self._directory = services.directory
         self._gate = gate
-        self._proofs = Limiter(_PROOFS_PER_SECOND, _PROOFS_AT_ONCE)
+        self._proofs = gate.new_limits("proof", _PROOFS)
 
     async def add(self, request: Request) -> Response:
         """Adds a domain. It serves nothing until it is proved."""
         actor = await self._gate.admit(request, ADMIN)
-        asked = await read_model(request, DomainRequest)
+        asked, body = await read_asked(request, DomainRequest)
         if asked.trusted and not actor.may(OPERATOR):
             raise ScopeMissing(OPERATOR)
         draft = DomainDraft(asked.host, asked.root_target, asked.not_found_target)
-        domain = await self._domains.add(actor.workspace_id, draft, is_trusted=asked.trusted)
-        return self._shown(actor.workspace_id, domain, 201)
+
+        async def act(transact: Transact) -> Domain:
+            return await self._domains.add(actor, draft, is_trusted=asked.trusted, transact=transact)
+
+        def shown(domain: Domain) -> dict[str, Any]:
+            return domain_json(domain, self._directory.default_of(actor.workspace_id))
+
+        domain = await act_once(self._services, actor, request, body, act, shown)
+        return domain if isinstance(domain, Response) else json_response(shown(domain), 201)
 
     async def page(self, request: Request) -> Response:
         """The workspace's domains and the shared one, oldest first."""
@@ -148,11 +161,11 @@ class DomainRoutes:
         if method == "trusted":
             if not actor.may(OPERATOR):
                 raise ScopeMissing(OPERATOR)
-            domain = await self._domains.trust(actor.workspace_id, host)
+            domain = await self._domains.trust(actor, host)
         else:
             await self._domains.get(actor.workspace_id, host)  # what is unknown costs no look
-            self._proofs.check(str(actor.workspace_id))
-            domain = await self._domains.verify(actor.workspace_id, host, method)
+            await self._proofs.check(str(actor.workspace_id))
+            domain = await self._domains.verify(actor, host, method)
         return self._shown(actor.workspace_id, domain)
 
     async def edit(self, request: Request, host: str) -> Response:
@@ -162,12 +175,12 @@ class DomainRoutes:
         edit = DomainEdit(
             frozenset(asked.model_fields_set), asked.is_default, asked.root_target, asked.not_found_target
         )
-        return self._shown(actor.workspace_id, await self._domains.change(actor.workspace_id, host, edit))
+        return self._shown(actor.workspace_id, await self._domains.change(actor, host, edit))
 
     async def delete(self, request: Request, host: str) -> Response:
         """Gives a domain up. Refused while links live on it."""
         actor = await self._gate.admit(request, ADMIN)
-        await self._domains.remove(actor.workspace_id, host)
+        await self._domains.remove(actor, host)
         return Response(status_code=204, headers=API_HEADERS)
 
     def _shown(self, workspace_id: int, domain: Domain, status: int = 200) -> Response:

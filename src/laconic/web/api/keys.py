@@ -8,9 +8,11 @@ from starlette.responses import Response
 
 from laconic.clock import from_datetime
 from laconic.errors import ScopeMissing
+from laconic.storage.database import Transact
 from laconic.web.api.authentication import Gate
-from laconic.web.api.bodies import read_model
+from laconic.web.api.bodies import read_asked
 from laconic.web.api.links import API_HEADERS, json_response
+from laconic.web.api.once import act_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.records import moment_text, parse_id
 from laconic.wiring import Services
@@ -51,9 +53,9 @@ class ShownKey(BaseModel):
 
 
 class NewKey(ShownKey):
-    """With its secret, shown this once."""
+    """With its secret, shown this once: null when an Idempotency-Key comes again."""
 
-    secret: str
+    secret: str | None
 
 
 class KeyList(BaseModel):
@@ -101,6 +103,17 @@ def _session_json(session: Session, actor: Actor) -> dict[str, Any]:
     }
 
 
+def _key_again(made: tuple[str, ApiKey]) -> dict[str, Any]:
+    """What a repeated request is answered: the secret was shown once, and is kept nowhere."""
+    return {**key_json(made[1]), "secret": None}
+
+
+def _new_key(made: tuple[str, ApiKey] | Response) -> Response:
+    if isinstance(made, Response):
+        return made
+    return json_response({**key_json(made[1]), "secret": made[0]}, 201)
+
+
 class KeyRoutes:
     def __init__(self, services: Services, gate: Gate) -> None:
         self._services = services
@@ -115,16 +128,21 @@ class KeyRoutes:
     async def create(self, request: Request) -> Response:
         """Makes a key. Its secret is in this answer and nowhere else, ever."""
         actor = await self._gate.admit(request, OWN_KEYS)
-        asked = await read_model(request, KeyRequest)
-        secret, key = await self._keys.create(
-            actor.workspace_id,
-            asked.name,
-            DEFAULT_SCOPES if asked.scopes is None else frozenset(asked.scopes),
-            created_by=actor.user_id,
-            expires_at=None if asked.expires_at is None else from_datetime(asked.expires_at),
-            actor=actor,
-        )
-        return json_response({**key_json(key), "secret": secret}, 201)
+        asked, body = await read_asked(request, KeyRequest)
+
+        async def act(transact: Transact) -> tuple[str, ApiKey]:
+            return await self._keys.create(
+                actor.workspace_id,
+                asked.name,
+                DEFAULT_SCOPES if asked.scopes is None else frozenset(asked.scopes),
+                created_by=actor.user_id,
+                expires_at=None if asked.expires_at is None else from_datetime(asked.expires_at),
+                actor=actor,
+                transact=transact,
+            )
+
+        made = await act_once(self._services, actor, request, body, act, _key_again)
+        return _new_key(made)
 
     async def get(self, request: Request, key_id: str) -> Response:
         actor = await self._gate.admit(request, OWN_KEYS)
@@ -134,9 +152,13 @@ class KeyRoutes:
         """A new secret; the old one works for the overlap, so that programs can be changed one by one."""
         actor = await self._gate.admit(request, OWN_KEYS)
         number = parse_id(key_id, "API key")
-        asked = await read_model(request, RotationRequest)
-        secret, key = await self._keys.rotate(actor, number, asked.overlap_seconds)
-        return json_response({**key_json(key), "secret": secret}, 201)
+        asked, body = await read_asked(request, RotationRequest)
+
+        async def act(transact: Transact) -> tuple[str, ApiKey]:
+            return await self._keys.rotate(actor, number, asked.overlap_seconds, transact=transact)
+
+        made = await act_once(self._services, actor, request, body, act, _key_again)
+        return _new_key(made)
 
     async def revoke(self, request: Request, key_id: str) -> Response:
         """Every worker refuses it within a second."""

@@ -101,13 +101,14 @@ class ReportPage(BaseModel):
 
 
 class InstanceNumbers(BaseModel):
-    """Of the whole installation; counted at most once a minute."""
+    """Of the whole installation; counted at most once a minute. `estimates` names those that are about right, not exact."""
 
     counted_at: str
     workspaces: int
     users: int
     api_keys: int
     domains: int
+    domains_lapsed: int
     blocked_hosts: int
     takedowns: int
     open_reports: int
@@ -116,6 +117,7 @@ class InstanceNumbers(BaseModel):
     links_created_24h: int
     clicks: int
     bot_clicks: int
+    estimates: list[str]
     bytes: dict[str, int]
 
 
@@ -168,14 +170,14 @@ class OversightRoutes:
         actor = await self._gate.admit(request, OPERATOR)
         asked = await read_model(request, TakedownRequest)
         takedown = await self._services.takedowns.take_down(
-            await self._domain(code, domain), code, asked.reason, actor.user_id
+            await self._domain(code, domain), code, asked.reason, actor
         )
         return json_response(takedown_json(takedown, self._short_url))
 
     async def put_back(self, request: Request, code: str, domain: DomainQuery = None) -> Response:
         """The link is again what it was before it was taken down."""
-        await self._gate.admit(request, OPERATOR)
-        await self._services.takedowns.put_back(await self._domain(code, domain), code)
+        actor = await self._gate.admit(request, OPERATOR)
+        await self._services.takedowns.put_back(await self._domain(code, domain), code, actor)
         return Response(status_code=204, headers=API_HEADERS)
 
     async def takedowns(self, request: Request, cursor: Cursor = None, limit: Limit = 50) -> Response:
@@ -191,7 +193,7 @@ class OversightRoutes:
         asked = await read_model(request, BlockRequest)
         blocked = await self._services.blocks.block(
             asked.host,
-            actor.user_id,
+            actor,
             includes_subdomains=asked.includes_subdomains,
             reason=asked.reason or "",
         )
@@ -199,8 +201,8 @@ class OversightRoutes:
 
     async def unblock(self, request: Request, host: str) -> Response:
         """Links to the host work again."""
-        await self._gate.admit(request, OPERATOR)
-        await self._services.blocks.unblock(host)
+        actor = await self._gate.admit(request, OPERATOR)
+        await self._services.blocks.unblock(host, actor)
         return Response(status_code=204, headers=API_HEADERS)
 
     async def blocked(self, request: Request, cursor: Cursor = None, limit: Limit = 50) -> Response:
@@ -225,14 +227,21 @@ class OversightRoutes:
         actor = await self._gate.admit(request, OPERATOR)
         # Nothing is in it, but a page on another site cannot send this type (see `require_json`).
         await read_model(request, DismissRequest)
-        report = await self._services.visitor_reports.dismiss(_number(report_id), actor.user_id)
+        report = await self._services.visitor_reports.dismiss(_number(report_id), actor)
         return json_response(report_json(report, self._short_url))
+
+    async def end_domain(self, request: Request, host: str) -> Response:
+        """Ends a workspace's domain, such as one that was sold, whether or not links live on it. Whoever proves the host
+        from now on has it."""
+        actor = await self._gate.admit(request, OPERATOR)
+        await self._services.domains.end(actor, host)
+        return Response(status_code=204, headers=API_HEADERS)
 
     async def stats(self, request: Request) -> Response:
         await self._gate.admit(request, OPERATOR)
         numbers = await self._services.statistics.numbers()
-        shown = {"counted_at": to_rfc3339(numbers.counted_at), **numbers.counts, "bytes": numbers.bytes}
-        return json_response(shown)
+        kept = {"estimates": numbers.estimates, "bytes": numbers.bytes}
+        return json_response({"counted_at": to_rfc3339(numbers.counted_at), **numbers.counts, **kept})
 
     async def _domain(self, code: str, host: str | None) -> int:
         require_code(code)
@@ -249,6 +258,13 @@ class OversightRoutes:
         self._add_takedowns(router)
         self._add_blocks(router)
         self._add_reports(router)
+        router.add_api_route(
+            "/domains/{host}",
+            self.end_domain,
+            methods=["DELETE"],
+            status_code=204,
+            responses=problems(401, 403, 404),
+        )
         router.add_api_route(
             "/stats",
             self.stats,

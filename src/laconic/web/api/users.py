@@ -7,14 +7,17 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from laconic.errors import ScopeMissing
+from laconic.storage.database import Transact
 from laconic.web.api.authentication import Gate
-from laconic.web.api.bodies import read_model
+from laconic.web.api.bodies import read_asked, read_model
 from laconic.web.api.links import API_HEADERS, json_response
+from laconic.web.api.once import act_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.records import moment_text, parse_id
 from laconic.wiring import Services
 from laconic.workspaces.model import ADMIN, Invitation, Role, User
 from laconic.workspaces.people.users import UserDraft, UserEdit
+from laconic.workspaces.resets.reset import Reset
 
 
 class UserRequest(BaseModel):
@@ -82,9 +85,24 @@ class ShownInvitation(BaseModel):
 
 
 class NewInvitation(ShownInvitation):
-    """With its link, shown this once."""
+    """With its link, shown this once: null when an Idempotency-Key comes again. `mailed`: a mail server has taken it."""
 
-    url: str
+    url: str | None
+    mailed: bool
+
+
+class ResetLink(BaseModel):
+    """A link by which the person chooses a new password, shown this once: null when an Idempotency-Key comes again."""
+
+    url: str | None
+    expires_at: str
+    mailed: bool
+
+
+class ResetRequest(BaseModel):
+    """An empty object."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class InvitationList(BaseModel):
@@ -115,11 +133,23 @@ def invitation_json(invitation: Invitation) -> dict[str, Any]:
     }
 
 
+def _invitation_again(made: tuple[str, Invitation]) -> dict[str, Any]:
+    """What a repeated request is answered: the link was shown once."""
+    return {**invitation_json(made[1]), "url": None, "mailed": False}
+
+
+def _reset_again(made: Reset) -> dict[str, Any]:
+    return {"url": None, "expires_at": moment_text(made.expires_at), "mailed": False}
+
+
 class UserRoutes:
     def __init__(self, services: Services, gate: Gate) -> None:
+        self._services = services
         self._users = services.people.users
         self._invitations = services.people.invitations
-        self._base_url = services.settings.base_url
+        self._resets = services.people.resets
+        self._letters = services.people.letters
+        self._tenants = services.tenants
         self._gate = gate
 
     async def list(self, request: Request) -> Response:
@@ -132,9 +162,14 @@ class UserRoutes:
     async def create(self, request: Request) -> Response:
         """Makes a user at once. People who choose their own password are invited instead."""
         actor = await self._gate.admit(request, ADMIN)
-        asked = await read_model(request, UserRequest)
+        asked, body = await read_asked(request, UserRequest)
         draft = UserDraft(asked.email, asked.role, asked.full_name, asked.password)
-        return json_response(user_json(await self._users.create(actor, actor.workspace_id, draft)), 201)
+
+        async def act(transact: Transact) -> User:
+            return await self._users.create(actor, actor.workspace_id, draft, transact=transact)
+
+        made = await act_once(self._services, actor, request, body, act, user_json)
+        return made if isinstance(made, Response) else json_response(user_json(made), 201)
 
     async def get(self, request: Request, user_id: str) -> Response:
         actor = await self._gate.admit(request, ADMIN)
@@ -173,12 +208,42 @@ class UserRoutes:
         return json_response({"items": [invitation_json(one) for one in found]})
 
     async def invite(self, request: Request) -> Response:
-        """Makes a link that makes a user, once, within a week. Send it as you like: no mail server is needed."""
+        """Makes a link that makes a user, once, within a week. With a mail server and an e-mail it is sent to that
+        person; otherwise send it as you like."""
         actor = await self._gate.admit(request, ADMIN)
-        asked = await read_model(request, InvitationRequest)
-        token, made = await self._invitations.invite(actor, actor.workspace_id, asked.role, asked.email)
-        url = f"{self._base_url}/dashboard/invitation/{token}"
-        return json_response({**invitation_json(made), "url": url}, 201)
+        asked, body = await read_asked(request, InvitationRequest)
+
+        async def act(transact: Transact) -> tuple[str, Invitation]:
+            return await self._invitations.invite(
+                actor, actor.workspace_id, asked.role, asked.email, transact=transact
+            )
+
+        found = await act_once(self._services, actor, request, body, act, _invitation_again)
+        if isinstance(found, Response):
+            return found
+        token, made = found
+        workspace = await self._tenants.get(actor.workspace_id)
+        # It is made: whatever becomes of the mail, the link is in the answer.
+        mailed = await self._letters.invite(made, workspace.name, token)
+        shown = {**invitation_json(made), "url": self._letters.invitation_url(token), "mailed": mailed}
+        return json_response(shown, 201)
+
+    async def reset(self, request: Request, user_id: str) -> Response:
+        """Makes a link by which the person chooses a new password, once, within a day; with a mail server it is sent.
+        The old password works until then."""
+        actor = await self._gate.admit(request, ADMIN)
+        _, body = await read_asked(request, ResetRequest)
+        number = parse_id(user_id, "user")
+
+        async def act(transact: Transact) -> Reset:
+            return await self._resets.make(actor, actor.workspace_id, number, transact=transact)
+
+        made = await act_once(self._services, actor, request, body, act, _reset_again)
+        if isinstance(made, Response):
+            return made
+        mailed = await self._letters.reset(made.user, made.token)
+        shown = {"url": self._letters.reset_url(made.token), "expires_at": moment_text(made.expires_at)}
+        return json_response({**shown, "mailed": mailed}, 201)
 
     async def withdraw(self, request: Request, invitation_id: str) -> Response:
         """The link works no more."""
@@ -214,6 +279,14 @@ class UserRoutes:
         )
         router.add_api_route(
             one, self.delete, methods=["DELETE"], status_code=204, responses=problems(401, 403, 404, 409)
+        )
+        router.add_api_route(
+            one + "/password-reset",
+            self.reset,
+            methods=["POST"],
+            status_code=201,
+            responses={201: {"model": ResetLink}, **problems(*writes, 404)},
+            openapi_extra=body_of(ResetRequest),
         )
         router.add_api_route(
             "/api/v1/me",

@@ -7,17 +7,22 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from laconic.clicks.keeping import PrivacyLevel, shorter, stricter
+from laconic.clock import DAY
 from laconic.errors import RecordUnknown
 from laconic.links.fields import check_status
 from laconic.links.model import LONGEST_EXPIRY_HOURS
 from laconic.links.retire import delete_links_of
+from laconic.settings import Settings
+from laconic.storage.database import Transact
 from laconic.web.api.authentication import Gate
-from laconic.web.api.bodies import read_model
+from laconic.web.api.bodies import read_asked, read_model
 from laconic.web.api.links import API_HEADERS, json_response
+from laconic.web.api.once import act_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.records import moment_text, parse_cursor, parse_id
 from laconic.wiring import Services
-from laconic.workspaces.model import ADMIN, OPERATOR, Actor, PrivacyLevel, Workspace, WorkspaceSettings
+from laconic.workspaces.model import ADMIN, OPERATOR, Actor, Workspace, WorkspaceSettings
 from laconic.workspaces.tenants import WorkspaceEdit
 
 _LARGEST_PAGE = 200
@@ -60,19 +65,27 @@ class WorkspaceEditRequest(BaseModel):
     settings: WorkspaceChoices | None = None
 
 
+class InEffect(BaseModel):
+    """What holds for its clicks: a workspace may keep less than the installation does, never more."""
+
+    click_retention_days: int
+    privacy: PrivacyLevel
+
+
 class ShownWorkspace(BaseModel):
     id: str
     name: str
     slug: str
     settings: WorkspaceChoices
+    in_effect: InEffect
     created_at: str
     updated_at: str
 
 
 class NewWorkspace(ShownWorkspace):
-    """With a link that makes its first admin, shown this once."""
+    """With a link that makes its first admin, shown this once: null when an Idempotency-Key comes again."""
 
-    invitation_url: str
+    invitation_url: str | None
 
 
 class WorkspacePage(BaseModel):
@@ -90,12 +103,18 @@ class Me(BaseModel):
     api_key_id: str | None
 
 
-def workspace_json(workspace: Workspace) -> dict[str, Any]:
+def workspace_json(workspace: Workspace, installation: Settings) -> dict[str, Any]:
+    chosen = workspace.settings
+    kept = shorter(installation.click_retention, chosen.click_retention_days)
     return {
         "id": str(workspace.id),
         "name": workspace.name,
         "slug": workspace.slug,
-        "settings": asdict(workspace.settings),
+        "settings": asdict(chosen),
+        "in_effect": {
+            "click_retention_days": kept // DAY,
+            "privacy": stricter(installation.privacy, chosen.privacy),
+        },
         "created_at": moment_text(workspace.created_at),
         "updated_at": moment_text(workspace.updated_at),
     }
@@ -114,7 +133,7 @@ class WorkspaceRoutes:
             {
                 "kind": actor.kind,
                 "scopes": sorted(actor.scopes),
-                "workspace": workspace_json(await self._tenants.get(actor.workspace_id)),
+                "workspace": self._shown(await self._tenants.get(actor.workspace_id)),
                 "user_id": None if actor.user_id is None else str(actor.user_id),
                 "api_key_id": None if actor.api_key_id is None else str(actor.api_key_id),
             }
@@ -123,12 +142,18 @@ class WorkspaceRoutes:
     async def create(self, request: Request) -> Response:
         """For the operator. The answer holds the link by which the workspace's first admin comes in."""
         actor = await self._gate.admit(request, OPERATOR)
-        asked = await read_model(request, WorkspaceRequest)
+        asked, body = await read_asked(request, WorkspaceRequest)
         settings = WorkspaceSettings(**asked.settings.chosen())
-        made = await self._tenants.create(actor, asked.name, asked.slug, settings)
+
+        async def act(transact: Transact) -> Workspace:
+            return await self._tenants.create(actor, asked.name, asked.slug, settings, transact=transact)
+
+        made = await act_once(self._services, actor, request, body, act, self._shown_again)
+        if isinstance(made, Response):
+            return made
         token, _ = await self._services.people.invitations.invite(actor, made.id, "admin")
         url = f"{self._services.settings.base_url}/dashboard/invitation/{token}"
-        return json_response({**workspace_json(made), "invitation_url": url}, 201)
+        return json_response({**self._shown(made), "invitation_url": url}, 201)
 
     async def page(
         self,
@@ -140,16 +165,16 @@ class WorkspaceRoutes:
         actor = await self._gate.identify(request)
         past = parse_cursor(cursor)
         if not actor.may(OPERATOR):
-            own = [] if past else [workspace_json(await self._tenants.get(actor.workspace_id))]
+            own = [] if past else [self._shown(await self._tenants.get(actor.workspace_id))]
             return json_response({"items": own, "next_cursor": None})
         found = await self._tenants.page(past, limit + 1)
         more = str(found[limit - 1].id) if len(found) > limit else None
-        return json_response({"items": [workspace_json(one) for one in found[:limit]], "next_cursor": more})
+        return json_response({"items": [self._shown(one) for one in found[:limit]], "next_cursor": more})
 
     async def get(self, request: Request, workspace_id: str) -> Response:
         actor = await self._gate.identify(request)
         found = await self._tenants.get(self._visible(actor, workspace_id))
-        return json_response(workspace_json(found))
+        return json_response(self._shown(found))
 
     async def edit(self, request: Request, workspace_id: str) -> Response:
         """Name and settings; in effect for new links within a second."""
@@ -159,7 +184,7 @@ class WorkspaceRoutes:
         after = await self._tenants.change(
             actor, parse_id(workspace_id, "workspace"), WorkspaceEdit(asked.name, choices)
         )
-        return json_response(workspace_json(after))
+        return json_response(self._shown(after))
 
     async def delete(self, request: Request, workspace_id: str) -> Response:
         """Keys and sessions end at once; its links answer 410 within minutes. The slug is never given again."""
@@ -168,6 +193,13 @@ class WorkspaceRoutes:
         await self._tenants.delete(actor, number)
         await delete_links_of(self._services.database, number, cache=self._services.cache)
         return Response(status_code=204, headers=API_HEADERS)
+
+    def _shown(self, workspace: Workspace) -> dict[str, Any]:
+        return workspace_json(workspace, self._services.settings)
+
+    def _shown_again(self, workspace: Workspace) -> dict[str, Any]:
+        """What a repeated request is answered: the link was shown once."""
+        return {**self._shown(workspace), "invitation_url": None}
 
     async def _admit_owner(self, request: Request, workspace_id: str) -> Actor:
         actor = await self._gate.identify(request)

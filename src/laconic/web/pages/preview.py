@@ -15,8 +15,8 @@ from laconic.oversight.model import ReportDraft
 from laconic.redirect.endpoint import Refusal
 from laconic.redirect.lookup import block
 from laconic.redirect.model import Tombstone, judge
+from laconic.settings import Rate
 from laconic.web.api.authentication import Gate
-from laconic.web.api.limits import Limiter
 from laconic.web.api.links import json_response
 from laconic.web.api.problems import kind_of
 from laconic.web.pages.form_tokens import FormTokens
@@ -29,7 +29,7 @@ from laconic.wiring import Services
 
 _HEADERS = {"vary": "accept", "x-robots-tag": "noindex"}
 # Reports of one address: some at once, for whoever has found a nest, then one every half minute.
-_REPORTS_PER_SECOND, _REPORTS_AT_ONCE = 1 / 30, 5
+_REPORTS = Rate(per_second=1 / 30, burst=5)
 
 
 def is_preview(path: str) -> bool:
@@ -43,7 +43,7 @@ class PreviewRoutes:
         self._painter = painter
         secret = CodeStore(services.database).signing_secret
         self._tokens = FormTokens(secret, services.settings.base_url)
-        self._limiter = Limiter(_REPORTS_PER_SECOND, _REPORTS_AT_ONCE)
+        self._limits = gate.new_limits("report", _REPORTS)
 
     async def answer(self, request: Request, code: str) -> Response:
         """One route for all methods: the framework's 405 names those of one route only."""
@@ -73,7 +73,7 @@ class PreviewRoutes:
         try:
             await require_own_form(request, fields, self._tokens)
             address = self._gate.address_of(request)
-            self._limiter.check(address)
+            await self._limits.check(address)
             draft = ReportDraft(
                 fields.get("reason", ""), fields.get("message", ""), fields.get("contact", ""), address
             )

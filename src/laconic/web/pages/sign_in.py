@@ -169,7 +169,7 @@ class SignInRoutes:
     ) -> Response:
         fields = fields or {}
         workspace = await self._services.tenants.get(invitation.workspace_id)
-        response = await self._page(
+        return await self.private_page(
             request,
             "invitation.html",
             error,
@@ -182,11 +182,15 @@ class SignInRoutes:
             full_name=fields.get("full_name", ""),
             shortest=SHORTEST_PASSWORD,
         )
-        response.headers.update(_PRIVATE)
-        return response
 
     async def _over_page(self, request: Request, error: InvitationOver) -> Response:
-        response = await self._page(request, "invitation_over.html", error)
+        return await self.private_page(request, "invitation_over.html", error)
+
+    async def private_page(
+        self, request: Request, template: str, error: LaconicError | None = None, **values: Any
+    ) -> Response:
+        """One whose address is a secret."""
+        response = await self._page(request, template, error, **values)
         response.headers.update(_PRIVATE)
         return response
 

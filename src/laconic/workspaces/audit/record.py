@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from laconic.storage.database import Statements
+from laconic.storage.database import Database, Statements, Tenant
 from laconic.workspaces.audit.store import insert_events
 from laconic.workspaces.model import Actor
 
@@ -29,7 +29,7 @@ class Event:
         return self.action.partition(".")[0]
 
 
-def event_row(workspace_id: int, actor: Actor, event: Event, moment: int) -> tuple[Any, ...]:
+def event_row(workspace_id: int | None, actor: Actor, event: Event, moment: int) -> tuple[Any, ...]:
     """In the order of the store's columns. The id is random: nobody loses an event to somebody who took the same."""
     return (
         secrets.randbits(63),
@@ -50,6 +50,42 @@ def event_row(workspace_id: int, actor: Actor, event: Event, moment: int) -> tup
 async def record(statements: Statements, workspace_id: int, actor: Actor, event: Event, moment: int) -> None:
     """In the transaction of the change: there is no change without its event, and no event without its change."""
     await insert_events(statements, workspace_id, [event_row(workspace_id, actor, event, moment)])
+
+
+async def record_oversight(
+    statements: Statements, workspace_id: int | None, actor: Actor, event: Event, moment: int
+) -> None:
+    """What the operator does, to a workspace or to the installation as a whole; in the transaction of the change.
+
+    The installation's trail says who it was. The workspace's own says that it was the operator: another tenant's
+    people, and where they sit, are none of its business. Needs statements that no tenant's policy binds.
+    """
+    await insert_events(statements, None, [event_row(None, actor, event, moment)])
+    if workspace_id is not None:
+        operator = Actor(workspace_id, actor.scopes, kind="operator")
+        await record(statements, workspace_id, operator, event, moment)
+
+
+async def record_by_any(
+    statements: Statements, workspace_id: int, actor: Actor, event: Event, moment: int
+) -> None:
+    """By somebody of the workspace, or by the operator from outside it."""
+    within = record if actor.workspace_id == workspace_id else record_oversight
+    await within(statements, workspace_id, actor, event, moment)
+
+
+def place_of(database: Database, workspace_id: int, actor: Actor) -> Tenant:
+    """Where a change runs that somebody of the workspace or the operator makes: the operator's trail is no tenant's."""
+    return database.for_workspace(workspace_id) if actor.workspace_id == workspace_id else database
+
+
+async def note(database: Database, actor: Actor, event: Event, moment: int) -> None:
+    """For changes that no transaction holds, such as erasing raw clicks: written down before they begin."""
+
+    async def work(statements: Statements) -> None:
+        await record(statements, actor.workspace_id, actor, event, moment)
+
+    await database.for_workspace(actor.workspace_id).transaction(work)
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -25,7 +25,7 @@ COLUMNS = (
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
     id: int
-    workspace_id: int
+    workspace_id: int | None
     actor_id: int | None
     actor_kind: str
     action: str
@@ -51,7 +51,9 @@ class AuditQuery:
     past: tuple[int, int] | None = None
 
 
-async def insert_events(statements: Statements, workspace_id: int, rows: Sequence[Sequence[Any]]) -> None:
+async def insert_events(
+    statements: Statements, workspace_id: int | None, rows: Sequence[Sequence[Any]]
+) -> None:
     if any(row[1] != workspace_id for row in rows):
         raise ValueError("an event belongs to another workspace")
     await statements.insert_many("audit_event", COLUMNS, rows)
@@ -61,20 +63,22 @@ class AuditStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, workspace_id: int, query: AuditQuery, limit: int) -> list[AuditEvent]:
-        """Newest first."""
-        conditions, values = _conditions(query)
-        rows = await self._database.for_workspace(workspace_id).fetch_all(
-            f"SELECT {', '.join(COLUMNS)} FROM audit_event WHERE workspace_id = $1{conditions}"
+    async def page(self, workspace_id: int | None, query: AuditQuery, limit: int) -> list[AuditEvent]:
+        """Newest first. None: what concerns the installation as a whole, for the operator."""
+        values: list[Any] = [] if workspace_id is None else [workspace_id]
+        place = self._database if workspace_id is None else self._database.for_workspace(workspace_id)
+        whose = "workspace_id IS NULL" if workspace_id is None else "workspace_id = $1"
+        conditions = _conditions(query, values)
+        rows = await place.fetch_all(
+            f"SELECT {', '.join(COLUMNS)} FROM audit_event WHERE {whose}{conditions}"
             f" ORDER BY created_at DESC, id DESC LIMIT {limit:d}",
-            workspace_id,
             *values,
         )
         return [AuditEvent(*row) for row in rows]
 
 
-def _conditions(query: AuditQuery) -> tuple[str, list[Any]]:
-    values: list[Any] = []
+def _conditions(query: AuditQuery, values: list[Any]) -> str:
+    """Adds its values to those that are there."""
     text = ""
     for column, operator, value in (
         ("action", "=", query.action),
@@ -86,8 +90,8 @@ def _conditions(query: AuditQuery) -> tuple[str, list[Any]]:
     ):
         if value is not None:
             values.append(value)
-            text += f" AND {column} {operator} ${len(values) + 1}"
+            text += f" AND {column} {operator} ${len(values)}"
     if query.past is not None:
         values.extend(query.past)
-        text += f" AND (created_at, id) < (${len(values)}, ${len(values) + 1})"
-    return text, values
+        text += f" AND (created_at, id) < (${len(values) - 1}, ${len(values)})"
+    return text

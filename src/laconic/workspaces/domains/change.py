@@ -4,16 +4,20 @@ When a verb returns, this process serves the change, and every other one does wi
 """
 
 import secrets
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from laconic import clock
+from laconic.clock import DAY
 from laconic.errors import ChoiceRefused, Conflict, DomainInUse, DomainNotProved, DomainTaken, DomainUnknown
 from laconic.ids import IdSource
+from laconic.storage.database import Database, Statements, Transact, plainly
+from laconic.workspaces.audit.record import Event, changed, record, record_oversight
+from laconic.workspaces.domains import store as statements_of
 from laconic.workspaces.domains.directory import Directory
 from laconic.workspaces.domains.model import Domain, DomainDraft, DomainEdit, host_of, name_of
 from laconic.workspaces.domains.store import DomainStore
+from laconic.workspaces.model import Actor
 
 if TYPE_CHECKING:
     from laconic.workspaces.domains.proof import ProofReader
@@ -22,6 +26,15 @@ Method = Literal["dns", "http", "any"]
 
 # Every process keeps all of them in memory, given-up ones too.
 _MOST_DOMAINS = 1_000
+# How long a proof may be missing before somebody else who proves the host gets it. Until then, and as long as nobody
+# does, the domain is served as before.
+GRACE = 30 * DAY
+_GIVEN_UP: Final[Mapping[str, Any]] = {
+    "is_deleted": True,
+    "is_default": False,
+    "verified_at": None,
+    "lapsed_at": None,
+}
 
 
 class Domains:
@@ -32,7 +45,7 @@ class Domains:
 
     def __init__(
         self,
-        store: DomainStore,
+        database: Database,
         directory: Directory,
         open_proofs: "Callable[[], ProofReader]",
         *,
@@ -42,7 +55,8 @@ class Domains:
         allow_private: bool = False,
         now: Callable[[], int] = clock.now,
     ) -> None:
-        self._store = store
+        self._database = database
+        self._store = DomainStore(database)
         self._directory = directory
         self._open_proofs = open_proofs
         self._proofs: ProofReader | None = None
@@ -63,11 +77,14 @@ class Domains:
             return shared
         return await self._own(workspace_id, host)
 
-    async def add(self, workspace_id: int, draft: DomainDraft, *, is_trusted: bool = False) -> Domain:
+    async def add(
+        self, actor: Actor, draft: DomainDraft, *, is_trusted: bool = False, transact: Transact = plainly
+    ) -> Domain:
         """A claim that is to be proved, unless the operator vouches for it.
 
         The workspace's subdomain of the base host needs no proof either, for the slug is the tenant's.
         """
+        workspace_id = actor.workspace_id
         host = host_of(draft.host, self._canonical, allow_private=self._allow_private)
         moment = self._now()
         is_subdomain = await self._is_own_subdomain(workspace_id, host, is_trusted=is_trusted)
@@ -88,36 +105,94 @@ class Domains:
             proof=secrets.token_hex(16) if needs_proof else None,
             is_subdomain=is_subdomain,
             is_deleted=False,
+            is_trusted=is_trusted and not is_subdomain,
         )
+
+        async def work(statements: Statements) -> Domain:
+            domain = await statements_of.claim_domain(statements, workspace_id, claim)
+            after = {**_shown(domain), "is_trusted": is_trusted}
+            event = Event("domain.add", domain.id, host, after=after)
+            await record(statements, workspace_id, actor, event, moment)
+            return domain
+
         try:
-            domain = await self._store.claim(workspace_id, claim)
+            domain = await transact(self._database.for_workspace(workspace_id), work)
         except Conflict:
             raise DomainTaken(host) from None
         await self._directory.catch_up()
         return domain
 
-    async def verify(self, workspace_id: int, host: str, method: Method = "any") -> Domain:
-        """Looks for the proof, now. What is proved stays so."""
-        domain = await self._own(workspace_id, host)
-        if domain.verified_at is not None:
+    async def verify(self, actor: Actor, host: str, method: Method = "any") -> Domain:
+        """Looks for the proof, now. One that is found is looked for again only after a while (`upkeep/proofs`)."""
+        domain = await self._own(actor.workspace_id, host)
+        if domain.verified_at is not None and domain.lapsed_at is None:
             return domain
+        problem = await self.look_for_proof(domain, method)
+        if problem is not None:
+            raise DomainNotProved(problem)
+        moment = self._now()
+        changes = {"verified_at": domain.verified_at or moment, "checked_at": moment, "lapsed_at": None}
+        try:
+            return await self._update(actor, "domain.prove", domain, changes)
+        except DomainTaken:
+            await self._end_lapsed(domain.host)
+            return await self._update(actor, "domain.prove", domain, changes)
+
+    async def look_for_proof(self, domain: Domain, method: Method = "any") -> str | None:
+        """None when it is there, otherwise what was found instead."""
         proofs = self._proofs = self._proofs or self._open_proofs()
         found = []
         if method in ("dns", "any"):
             found.append(await proofs.by_dns(domain))
         if method in ("http", "any") and None not in found:
             found.append(await proofs.by_http(domain))
-        if None not in found:
-            raise DomainNotProved(" ".join(problem for problem in found if problem is not None))
-        return await self._set_verified(workspace_id, domain)
+        return None if None in found else " ".join(problem for problem in found if problem is not None)
 
-    async def trust(self, workspace_id: int, host: str) -> Domain:
+    async def note_proof(self, domain: Domain, *, is_there: bool) -> None:
+        """What a look from time to time has found. A domain whose proof is missing is marked, and served as before."""
+        moment = self._now()
+        lapsed_at = None if is_there else domain.lapsed_at or moment
+        changes = {"checked_at": moment, "lapsed_at": lapsed_at}
+        if lapsed_at == domain.lapsed_at:
+            await self._set_quietly(domain, changes)
+            return
+        await self._update(_system(domain), "domain.lapse" if lapsed_at else "domain.renew", domain, changes)
+
+    async def end(self, actor: Actor, host: str) -> Domain:
+        """The operator ends whoever's domain it is, such as one that was sold: its links are no longer served there,
+        and whoever proves the host from now on has it."""
+        await self._directory.catch_up()
+        domain = self._directory.find_served(host)
+        if domain is None or domain.is_shared:
+            raise DomainUnknown(host)
+        return await self._update(actor, "domain.end", domain, _GIVEN_UP, is_oversight=True)
+
+    async def _end_lapsed(self, host: str) -> None:
+        """Somebody else has proved the host: whoever's proof is missing for longer than the grace has lost it."""
+        found = await statements_of.find_lapsed(self._database, host, self._now() - GRACE)
+        if found is None:
+            raise DomainTaken(host)
+        await self._update(_system(found), "domain.end", found, _GIVEN_UP)
+
+    async def _set_quietly(self, domain: Domain, changes: Mapping[str, Any]) -> None:
+        """A look that found what was known: nothing to tell in the audit trail."""
+
+        async def work(statements: Statements) -> None:
+            await statements_of.update_domain(statements, domain.workspace_id or 0, domain.id, dict(changes))
+
+        await self._database.transaction(work)
+
+    async def trust(self, actor: Actor, host: str) -> Domain:
         """The operator vouches for it."""
-        domain = await self._own(workspace_id, host)
-        return domain if domain.verified_at is not None else await self._set_verified(workspace_id, domain)
+        domain = await self._own(actor.workspace_id, host)
+        if domain.verified_at is not None:
+            return domain
+        return await self._update(
+            actor, "domain.trust", domain, {"verified_at": self._now(), "is_trusted": True}
+        )
 
-    async def change(self, workspace_id: int, host: str, edit: DomainEdit) -> Domain:
-        domain = await self._own(workspace_id, host)
+    async def change(self, actor: Actor, host: str, edit: DomainEdit) -> Domain:
+        domain = await self._own(actor.workspace_id, host)
         changes: dict[str, Any] = {}
         for name in ("root_target", "not_found_target"):
             if name in edit.fields:
@@ -126,16 +201,14 @@ class Domains:
             if edit.is_default and not domain.is_served:
                 raise ChoiceRefused("is_default", "A domain has to be proved before new links go there.")
             changes["is_default"] = edit.is_default
-        return await self._update(workspace_id, domain, changes) if changes else domain
+        return await self._update(actor, "domain.change", domain, changes) if changes else domain
 
-    async def remove(self, workspace_id: int, host: str) -> None:
+    async def remove(self, actor: Actor, host: str) -> None:
         """The row stays for the links that name it; whoever proves the host from now on has it."""
-        domain = await self._own(workspace_id, host)
-        if domain.is_served and await self._store.has_live_links(workspace_id, domain.id):
+        domain = await self._own(actor.workspace_id, host)
+        if domain.is_served and await self._store.has_live_links(actor.workspace_id, domain.id):
             raise DomainInUse(domain.host)
-        await self._update(
-            workspace_id, domain, {"is_deleted": True, "is_default": False, "verified_at": None}
-        )
+        await self._update(actor, "domain.remove", domain, _GIVEN_UP)
 
     async def _own(self, workspace_id: int, host: str) -> Domain:
         name = name_of(host, self._canonical)
@@ -144,16 +217,34 @@ class Domains:
             raise DomainUnknown(host)
         return domain
 
-    async def _set_verified(self, workspace_id: int, domain: Domain) -> Domain:
-        return await self._update(workspace_id, domain, {"verified_at": self._now()})
+    async def _update(
+        self,
+        actor: Actor,
+        action: str,
+        domain: Domain,
+        changes: Mapping[str, Any],
+        *,
+        is_oversight: bool = False,
+    ) -> Domain:
+        workspace_id = domain.workspace_id or actor.workspace_id
 
-    async def _update(self, workspace_id: int, domain: Domain, changes: dict[str, Any]) -> Domain:
+        async def work(statements: Statements) -> Domain:
+            found = await statements_of.update_domain(statements, workspace_id, domain.id, dict(changes))
+            if found is None:
+                raise DomainUnknown(domain.host)
+            before, after = found
+            event = Event(action, domain.id, domain.host, *changed(_shown(before), _shown(after)))
+            told = record_oversight if is_oversight else record
+            await told(statements, workspace_id, actor, event, self._now())
+            return after
+
+        place = self._database if is_oversight else self._database.for_workspace(workspace_id)
         try:
-            changed = await self._store.update(workspace_id, domain.id, changes)
+            after = await place.transaction(work)
         except Conflict:
             raise DomainTaken(domain.host) from None
         await self._directory.catch_up()
-        return changed or replace(domain, **changes)
+        return after
 
     def _target(self, text: str | None) -> str | None:
         return None if text is None else self._check_target(text)
@@ -167,3 +258,20 @@ class Domains:
         if host != own and not is_trusted:
             raise ChoiceRefused("host", f"Below {self._base_host} this workspace may have {own} only.")
         return host == own
+
+
+def _shown(domain: Domain) -> dict[str, Any]:
+    """What an audit event tells of it."""
+    return {
+        "is_default": domain.is_default,
+        "verified_at": domain.verified_at,
+        "root_target": domain.root_target,
+        "not_found_target": domain.not_found_target,
+        "is_deleted": domain.is_deleted,
+        "lapsed_at": domain.lapsed_at,
+    }
+
+
+def _system(domain: Domain) -> Actor:
+    """Whoever looks from time to time is nobody in particular."""
+    return Actor(domain.workspace_id or 0, frozenset(), kind="system")

@@ -36,6 +36,11 @@ class Domain:
     is_subdomain: bool
     is_deleted: bool
     revision: int = 0
+    # The operator has vouched for it: no proof is looked for again.
+    is_trusted: bool = False
+    # When the proof was last looked for, and since when it is missing.
+    checked_at: int | None = None
+    lapsed_at: int | None = None
 
     @property
     def is_shared(self) -> bool:

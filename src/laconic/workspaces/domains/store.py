@@ -10,9 +10,14 @@ from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 
 _COLUMNS = (
     "id, workspace_id, host, is_default, verified_at, root_target, not_found_target, created_at, proof,"
-    " is_subdomain, is_deleted, revision"
+    " is_subdomain, is_deleted, revision, is_trusted, checked_at, lapsed_at"
 )
-_EDITABLE = frozenset({"is_default", "verified_at", "root_target", "not_found_target", "is_deleted"})
+_EDITABLE = frozenset(
+    {
+        *("is_default", "verified_at", "root_target", "not_found_target", "is_deleted"),
+        *("is_trusted", "checked_at", "lapsed_at"),
+    }
+)
 
 
 class DomainStore:
@@ -34,64 +39,6 @@ class DomainStore:
             workspace_id,
         )
         return [_domain(row) for row in rows]
-
-    async def claim(self, workspace_id: int, domain: Domain) -> Domain:
-        """Adds a domain, or gives the workspace back the one it had under this host."""
-
-        async def work(statements: Statements) -> Row | None:
-            await statements.execute(
-                "INSERT INTO domain (id, workspace_id, host, root_target, not_found_target, created_at, proof,"
-                " is_subdomain, verified_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-                " ON CONFLICT (workspace_id, host) DO UPDATE SET is_deleted = FALSE, proof = excluded.proof,"
-                " root_target = excluded.root_target, not_found_target = excluded.not_found_target,"
-                " verified_at = excluded.verified_at, created_at = excluded.created_at WHERE domain.is_deleted",
-                domain.id,
-                workspace_id,
-                domain.host,
-                domain.root_target,
-                domain.not_found_target,
-                domain.created_at,
-                domain.proof,
-                domain.is_subdomain,
-                domain.verified_at,
-            )
-            return await statements.fetch_one(
-                f"SELECT {_COLUMNS} FROM domain WHERE workspace_id = $1 AND host = $2",
-                workspace_id,
-                domain.host,
-            )
-
-        row = await self._database.for_workspace(workspace_id).transaction(work)
-        if row is None:
-            raise Conflict("domain_claim_key")
-        return _domain(row)
-
-    async def update(self, workspace_id: int, domain_id: int, changes: dict[str, Any]) -> Domain | None:
-        """The domain as it is now. A new default takes the place of the old one."""
-        unknown = changes.keys() - _EDITABLE
-        if unknown:
-            raise ValueError(f"not editable: {unknown}")
-        names = sorted(changes)
-        sets = ", ".join(f"{name} = ${number}" for number, name in enumerate(names, start=3))
-
-        async def work(statements: Statements) -> Row | None:
-            if changes.get("is_default"):
-                await statements.execute(
-                    "UPDATE domain SET is_default = FALSE WHERE workspace_id = $1 AND is_default",
-                    workspace_id,
-                )
-            await statements.execute(
-                f"UPDATE domain SET {sets} WHERE id = $1 AND workspace_id = $2",
-                domain_id,
-                workspace_id,
-                *(changes[name] for name in names),
-            )
-            return await statements.fetch_one(
-                f"SELECT {_COLUMNS} FROM domain WHERE id = $1 AND workspace_id = $2", domain_id, workspace_id
-            )
-
-        row = await self._database.for_workspace(workspace_id).transaction(work)
-        return _domain(row) if row else None
 
     async def has_live_links(self, workspace_id: int, domain_id: int) -> bool:
         row = await self._database.for_workspace(workspace_id).fetch_one(
@@ -135,6 +82,20 @@ class DomainStore:
 
         await self._database.transaction(work)
 
+    async def due_proofs(self, before: int, missing_before: int, limit: int) -> list[Domain]:
+        """Of all workspaces: those whose proof was found, or missed, before then; longest ago first."""
+        rows = await self._database.fetch_all(
+            f"SELECT {_COLUMNS} FROM domain WHERE proof IS NOT NULL AND verified_at IS NOT NULL AND NOT is_deleted"
+            " AND NOT is_trusted AND NOT is_subdomain"
+            " AND (coalesce(checked_at, verified_at) < $1"
+            " OR lapsed_at IS NOT NULL AND coalesce(checked_at, verified_at) < $2)"
+            " ORDER BY coalesce(checked_at, verified_at), id LIMIT $3",
+            before,
+            missing_before,
+            limit,
+        )
+        return [_domain(row) for row in rows]
+
     # What every process knows by heart.
 
     async def revision(self) -> int:
@@ -157,6 +118,73 @@ class DomainStore:
         )
 
 
+# Statements of a transaction that a verb has opened.
+
+
+async def claim_domain(statements: Statements, workspace_id: int, domain: Domain) -> Domain:
+    """Adds a domain, or gives the workspace back the one it had under this host."""
+    await statements.execute(
+        "INSERT INTO domain (id, workspace_id, host, root_target, not_found_target, created_at, proof,"
+        " is_subdomain, verified_at, is_trusted) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+        " ON CONFLICT (workspace_id, host) DO UPDATE SET is_deleted = FALSE, proof = excluded.proof,"
+        " root_target = excluded.root_target, not_found_target = excluded.not_found_target,"
+        " verified_at = excluded.verified_at, created_at = excluded.created_at, is_trusted = excluded.is_trusted,"
+        " checked_at = NULL, lapsed_at = NULL WHERE domain.is_deleted",
+        domain.id,
+        workspace_id,
+        domain.host,
+        domain.root_target,
+        domain.not_found_target,
+        domain.created_at,
+        domain.proof,
+        domain.is_subdomain,
+        domain.verified_at,
+        domain.is_trusted,
+    )
+    row = await statements.fetch_one(
+        f"SELECT {_COLUMNS} FROM domain WHERE workspace_id = $1 AND host = $2", workspace_id, domain.host
+    )
+    if row is None:
+        raise Conflict("domain_claim_key")
+    return _domain(row)
+
+
+async def update_domain(
+    statements: Statements, workspace_id: int, domain_id: int, changes: dict[str, Any]
+) -> tuple[Domain, Domain] | None:
+    """The domain as it was and as it is now. A new default takes the place of the old one."""
+    unknown = changes.keys() - _EDITABLE
+    if unknown:
+        raise ValueError(f"not editable: {unknown}")
+    names = sorted(changes)
+    sets = ", ".join(f"{name} = ${number}" for number, name in enumerate(names, start=3))
+    select = f"SELECT {_COLUMNS} FROM domain WHERE id = $1 AND workspace_id = $2"
+    before = await statements.fetch_one(select, domain_id, workspace_id)
+    if changes.get("is_default"):
+        await statements.execute(
+            "UPDATE domain SET is_default = FALSE WHERE workspace_id = $1 AND is_default", workspace_id
+        )
+    await statements.execute(
+        f"UPDATE domain SET {sets} WHERE id = $1 AND workspace_id = $2",
+        domain_id,
+        workspace_id,
+        *(changes[name] for name in names),
+    )
+    after = await statements.fetch_one(select, domain_id, workspace_id)
+    return (_domain(before), _domain(after)) if before and after else None
+
+
+async def find_lapsed(statements: Statements, host: str, lapsed_before: int) -> Domain | None:
+    """The domain that somebody has proved once, and whose proof is missing since before then."""
+    row = await statements.fetch_one(
+        f"SELECT {_COLUMNS} FROM domain WHERE host = $1 AND verified_at IS NOT NULL AND NOT is_deleted"
+        " AND lapsed_at <= $2",
+        host,
+        lapsed_before,
+    )
+    return _domain(row) if row else None
+
+
 def _domain(row: Row) -> Domain:
     domain = Domain(*row)
     # One engine gives 0 and 1.
@@ -165,4 +193,5 @@ def _domain(row: Row) -> Domain:
         is_default=bool(domain.is_default),
         is_subdomain=bool(domain.is_subdomain),
         is_deleted=bool(domain.is_deleted),
+        is_trusted=bool(domain.is_trusted),
     )

@@ -1,4 +1,4 @@
-"""Links that make a user of whoever opens them: once, for a time. No mail server is needed to send them.
+"""Links that make a user of whoever opens them: once, for a time. No mail server is needed to send them (`letters`).
 
 The set-up link of a new installation is one of them: it makes the first user, admin of the default workspace and
 operator, and dies as soon as there is any user.
@@ -10,8 +10,8 @@ from laconic import clock
 from laconic.clock import DAY
 from laconic.errors import ChoiceRefused, InvitationOver, RecordUnknown
 from laconic.ids import IdSource
-from laconic.storage.database import Database, Statements, Tenant
-from laconic.workspaces.audit.record import Event, record
+from laconic.storage.database import Database, Statements, Tenant, Transact, plainly
+from laconic.workspaces.audit.record import Event, place_of, record, record_by_any
 from laconic.workspaces.model import DEFAULT_WORKSPACE_ID, Actor, Invitation, Role, User, check_email
 from laconic.workspaces.people import store as statements_of
 from laconic.workspaces.people.store import PeopleStore
@@ -33,19 +33,26 @@ class Invitations:
         self._ids = IdSource()
 
     async def invite(
-        self, actor: Actor, workspace_id: int, role: Role, email: str | None = None, lifetime: int = LIFETIME
+        self,
+        actor: Actor,
+        workspace_id: int,
+        role: Role,
+        email: str | None = None,
+        lifetime: int = LIFETIME,
+        *,
+        transact: Transact = plainly,
     ) -> tuple[str, Invitation]:
         """The link's token, for this once, and its record. With an e-mail the link is for that person."""
         token = new_token()
         made = self._draft(workspace_id, role, None if email is None else check_email(email), lifetime, actor)
 
-        async def work(statements: Statements) -> None:
+        async def work(statements: Statements) -> tuple[str, Invitation]:
             await statements_of.insert_invitation(statements, workspace_id, _row(made, token))
             event = Event("invitation.create", made.id, made.email, after={"role": role, "email": made.email})
-            await record(statements, workspace_id, actor, event, made.created_at)
+            await record_by_any(statements, workspace_id, actor, event, made.created_at)
+            return token, made
 
-        await self._database.for_workspace(workspace_id).transaction(work)
-        return token, made
+        return await transact(place_of(self._database, workspace_id, actor), work)
 
     async def set_up(self) -> str | None:
         """The token of a new set-up link; None when there are users already. Each server's start makes one."""

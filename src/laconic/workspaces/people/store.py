@@ -5,7 +5,7 @@ from typing import Any
 from laconic.storage.database import Database, Row, Statements
 from laconic.workspaces.model import Invitation, Session, User
 
-_USER_COLUMNS = "id, workspace_id, email, full_name, role, is_operator, created_at, updated_at, last_login_at, password_hash"
+USER_COLUMNS = "id, workspace_id, email, full_name, role, is_operator, created_at, updated_at, last_login_at, password_hash"
 _SESSION_COLUMNS = (
     "id, workspace_id, user_id, created_at, expires_at, last_seen_at, rotated_at, address, user_agent"
 )
@@ -15,7 +15,7 @@ _USER_EDITABLE = frozenset(
 )
 
 
-def _user_from_row(row: Row) -> User:
+def user_from_row(row: Row) -> User:
     (
         user_id,
         workspace_id,
@@ -46,6 +46,7 @@ def _invitation_from_row(row: Row) -> Invitation:
 _ENDING = (
     ("session", "id", "expires_at"),
     ("invitation", "id", "expires_at"),
+    ("password_reset", "id", "expires_at"),
     ("sign_in_failure", "key_hash", "updated_at"),
 )
 
@@ -56,67 +57,67 @@ class PeopleStore:
 
     async def find_user(self, workspace_id: int, user_id: int) -> User | None:
         row = await self._database.for_workspace(workspace_id).fetch_one(
-            f"SELECT {_USER_COLUMNS} FROM users WHERE workspace_id = $1 AND id = $2 AND NOT is_deleted",
+            f"SELECT {USER_COLUMNS} FROM users WHERE workspace_id = $1 AND id = $2 AND NOT is_deleted",
             workspace_id,
             user_id,
         )
-        return _user_from_row(row) if row else None
+        return user_from_row(row) if row else None
 
     async def list_users(self, workspace_id: int) -> list[User]:
         rows = await self._database.for_workspace(workspace_id).fetch_all(
-            f"SELECT {_USER_COLUMNS} FROM users WHERE workspace_id = $1 AND NOT is_deleted"
+            f"SELECT {USER_COLUMNS} FROM users WHERE workspace_id = $1 AND NOT is_deleted"
             " ORDER BY created_at, id",
             workspace_id,
         )
-        return [_user_from_row(row) for row in rows]
+        return [user_from_row(row) for row in rows]
 
     async def find_by_email(self, email: str, slug: str | None, limit: int) -> list[User]:
         """Takes no workspace_id: whoever signs in knows an e-mail, and which workspaces it is in is the question."""
         condition = "" if slug is None else " AND workspace.slug = $3"
         rows = await self._database.fetch_all(
-            f"SELECT {_prefixed(_USER_COLUMNS)} FROM users JOIN workspace ON workspace.id = users.workspace_id"
+            f"SELECT {prefixed(USER_COLUMNS)} FROM users JOIN workspace ON workspace.id = users.workspace_id"
             " WHERE lower(users.email) = lower($1) AND NOT users.is_deleted AND NOT workspace.is_deleted"
             f"{condition} ORDER BY users.created_at LIMIT $2",
             email,
             limit,
             *(() if slug is None else (slug,)),
         )
-        return [_user_from_row(row) for row in rows]
+        return [user_from_row(row) for row in rows]
 
     async def find_by_subject(self, oidc_subject: str) -> list[User]:
         """Takes no workspace_id: the identity provider's subject is what tells the workspaces."""
         rows = await self._database.fetch_all(
-            f"SELECT {_prefixed(_USER_COLUMNS)} FROM users JOIN workspace ON workspace.id = users.workspace_id"
+            f"SELECT {prefixed(USER_COLUMNS)} FROM users JOIN workspace ON workspace.id = users.workspace_id"
             " WHERE users.oidc_subject = $1 AND NOT users.is_deleted AND NOT workspace.is_deleted"
             " ORDER BY users.created_at",
             oidc_subject,
         )
-        return [_user_from_row(row) for row in rows]
+        return [user_from_row(row) for row in rows]
 
     async def unbound_by_email(self, email: str) -> list[User]:
         """Takes no workspace_id, as above: those with this e-mail who never came through the identity provider."""
         rows = await self._database.fetch_all(
-            f"SELECT {_prefixed(_USER_COLUMNS)} FROM users JOIN workspace ON workspace.id = users.workspace_id"
+            f"SELECT {prefixed(USER_COLUMNS)} FROM users JOIN workspace ON workspace.id = users.workspace_id"
             " WHERE lower(users.email) = lower($1) AND users.oidc_subject IS NULL AND NOT users.is_deleted"
             " AND NOT workspace.is_deleted ORDER BY users.created_at",
             email,
         )
-        return [_user_from_row(row) for row in rows]
+        return [user_from_row(row) for row in rows]
 
     # Sessions.
 
     async def find_session(self, token_hash: bytes, previous_since: int) -> tuple[Session, User] | None:
         """By the hash alone: the token says whose it is. One that was rotated away works until `previous_since`."""
-        session = _prefixed(_SESSION_COLUMNS, "session")
+        session = prefixed(_SESSION_COLUMNS, "session")
         row = await self._database.fetch_one(
-            f"SELECT {session}, {_prefixed(_USER_COLUMNS)} FROM session"
+            f"SELECT {session}, {prefixed(USER_COLUMNS)} FROM session"
             " JOIN users ON users.id = session.user_id JOIN workspace ON workspace.id = session.workspace_id"
             " WHERE (session.token_hash = $1 OR (session.previous_hash = $1 AND session.rotated_at > $2))"
             " AND NOT users.is_deleted AND NOT workspace.is_deleted",
             token_hash,
             previous_since,
         )
-        return (Session(*row[:9]), _user_from_row(row[9:])) if row else None
+        return (Session(*row[:9]), user_from_row(row[9:])) if row else None
 
     async def list_sessions(self, workspace_id: int, user_id: int, moment: int) -> list[Session]:
         rows = await self._database.for_workspace(workspace_id).fetch_all(
@@ -183,7 +184,7 @@ class PeopleStore:
     async def find_invitation(self, token_hash: bytes, moment: int) -> Invitation | None:
         """By the token's hash alone: the link says where it leads."""
         row = await self._database.fetch_one(
-            f"SELECT {_prefixed(_INVITATION_COLUMNS, 'invitation')} FROM invitation"
+            f"SELECT {prefixed(_INVITATION_COLUMNS, 'invitation')} FROM invitation"
             " JOIN workspace ON workspace.id = invitation.workspace_id"
             " WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2 AND NOT workspace.is_deleted",
             token_hash,
@@ -253,11 +254,11 @@ async def lock_people(statements: Statements, workspace_id: int) -> None:
 
 async def read_user(statements: Statements, workspace_id: int, user_id: int) -> User | None:
     row = await statements.fetch_one(
-        f"SELECT {_USER_COLUMNS} FROM users WHERE workspace_id = $1 AND id = $2 AND NOT is_deleted",
+        f"SELECT {USER_COLUMNS} FROM users WHERE workspace_id = $1 AND id = $2 AND NOT is_deleted",
         workspace_id,
         user_id,
     )
-    return _user_from_row(row) if row else None
+    return user_from_row(row) if row else None
 
 
 async def has_other_admin(statements: Statements, workspace_id: int, user_id: int) -> bool:
@@ -367,5 +368,5 @@ async def save_failures(
     )
 
 
-def _prefixed(columns: str, table: str = "users") -> str:
+def prefixed(columns: str, table: str = "users") -> str:
     return ", ".join(f"{table}.{column.strip()}" for column in columns.split(","))

@@ -7,7 +7,7 @@ from typing import Any
 from laconic import clock
 from laconic.errors import LastAdmin, NameTaken, RecordUnknown, ScopeMissing, SignInFailed
 from laconic.ids import IdSource
-from laconic.storage.database import Database, Statements
+from laconic.storage.database import Database, Statements, Transact, plainly
 from laconic.workspaces.audit.record import Event, changed, record
 from laconic.workspaces.model import (
     OPERATOR,
@@ -69,13 +69,15 @@ class Users:
     async def list(self, workspace_id: int) -> "list[User]":
         return await self._store.list_users(workspace_id)
 
-    async def create(self, actor: Actor, workspace_id: int, draft: UserDraft) -> User:
+    async def create(
+        self, actor: Actor, workspace_id: int, draft: UserDraft, *, transact: Transact = plainly
+    ) -> User:
         user = await self.make_ready(workspace_id, draft)
 
         async def work(statements: Statements) -> User:
             return await self.create_in(statements, actor, user, draft.oidc_subject)
 
-        return await self._database.for_workspace(workspace_id).transaction(work)
+        return await transact(self._database.for_workspace(workspace_id), work)
 
     async def make_ready(self, workspace_id: int, draft: UserDraft) -> User:
         """All that takes long, before a transaction opens."""
@@ -169,6 +171,14 @@ class Users:
         event = Event("user.change", user.id, user.email, before_fields, after_fields)
         await record(statements, user.workspace_id, actor, event, moment)
         return after
+
+    async def read_touchable(
+        self, statements: Statements, actor: Actor, workspace_id: int, user_id: int
+    ) -> User:
+        """For a change of this user that another verb makes."""
+        user = await self._read(statements, workspace_id, user_id)
+        _check_may_touch(actor, user)
+        return user
 
     async def _read(self, statements: Statements, workspace_id: int, user_id: int) -> User:
         user = await statements_of.read_user(statements, workspace_id, user_id)

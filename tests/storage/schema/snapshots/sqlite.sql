@@ -84,6 +84,13 @@ CREATE TABLE cleanup_run (
 , removed INTEGER NOT NULL DEFAULT 0, last_batch INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX cleanup_run_started_idx ON cleanup_run (started_at);
 
+CREATE TABLE click_retention (
+    -- Workspaces that keep raw clicks for a shorter time than the installation: how far that is done.
+    workspace_id  INTEGER PRIMARY KEY,
+    -- Its raw clicks from before this moment are removed.
+    kept_since    INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE directory_revision (
     -- One row: how often domains and blocked hosts, which every process knows by heart, have changed. A process
     -- asks for the number, and for the rows past the one it has seen.
@@ -106,7 +113,7 @@ CREATE TABLE domain (
     root_target       TEXT,
     not_found_target  TEXT,
     created_at        INTEGER NOT NULL
-, proof TEXT, is_subdomain INTEGER NOT NULL DEFAULT 0 CHECK (is_subdomain IN (0, 1)), is_deleted INTEGER NOT NULL DEFAULT 0 CHECK (is_deleted IN (0, 1)), revision INTEGER NOT NULL DEFAULT 1) STRICT;
+, proof TEXT, is_subdomain INTEGER NOT NULL DEFAULT 0 CHECK (is_subdomain IN (0, 1)), is_deleted INTEGER NOT NULL DEFAULT 0 CHECK (is_deleted IN (0, 1)), revision INTEGER NOT NULL DEFAULT 1, is_trusted INTEGER NOT NULL DEFAULT 0 CHECK (is_trusted IN (0, 1)), checked_at INTEGER, lapsed_at INTEGER) STRICT;
 CREATE UNIQUE INDEX domain_claim_key ON domain (workspace_id, host);
 CREATE UNIQUE INDEX domain_default_key ON domain (coalesce(workspace_id, 0)) WHERE is_default;
 CREATE UNIQUE INDEX domain_host_key ON domain (host) WHERE verified_at IS NOT NULL AND NOT is_deleted;
@@ -231,6 +238,22 @@ CREATE TABLE link_report (
 ) STRICT;
 CREATE INDEX link_report_list_idx ON link_report (state, id);
 CREATE INDEX link_report_open_idx ON link_report (link_id) WHERE state = 'open';
+
+CREATE TABLE password_reset (
+    -- A link by which a user chooses a new password. Works once.
+    id            INTEGER PRIMARY KEY,
+    workspace_id  INTEGER NOT NULL CONSTRAINT password_reset_workspace_fkey REFERENCES workspace (id),
+    user_id       INTEGER NOT NULL CONSTRAINT password_reset_user_fkey REFERENCES users (id),
+    -- Hash of the link's token.
+    token_hash    BLOB NOT NULL,
+    created_at    INTEGER NOT NULL,
+    expires_at    INTEGER NOT NULL,
+    -- When it was used, or another took its place; null: not yet.
+    used_at       INTEGER
+) STRICT;
+CREATE INDEX password_reset_expires_idx ON password_reset (expires_at);
+CREATE UNIQUE INDEX password_reset_token_key ON password_reset (token_hash);
+CREATE INDEX password_reset_user_idx ON password_reset (workspace_id, user_id);
 
 CREATE TABLE secret (
     -- Random keys that all processes share, such as the one that scatters the codes. Made at first start.
@@ -414,4 +437,6 @@ CREATE TABLE workspace (
     updated_at  INTEGER NOT NULL,
     is_deleted  INTEGER NOT NULL DEFAULT 0 CHECK (is_deleted IN (0, 1))
 ) STRICT;
+CREATE INDEX workspace_clicks_idx ON workspace (id)
+    WHERE (settings ->> 'privacy') IS NOT NULL OR (settings ->> 'click_retention_days') IS NOT NULL;
 CREATE UNIQUE INDEX workspace_slug_key ON workspace (slug);
