@@ -48,7 +48,7 @@ from laconic.web.api.workspaces import WorkspaceRoutes
 from laconic.web.health import HealthRoutes
 from laconic.web.metrics.board import MetricBoard
 from laconic.web.metrics.gather import WebWorker
-from laconic.web.metrics.requests import RequestMeter, class_of
+from laconic.web.metrics.requests import Answer, RequestMeter, class_of
 from laconic.web.metrics.routes import MetricsRoutes
 from laconic.web.pages.docs import DocsRoutes
 from laconic.web.pages.form_tokens import FormTokens
@@ -62,6 +62,7 @@ from laconic.web.pages.refusals import show_refusal
 from laconic.web.pages.sign_in import SignInRoutes
 from laconic.web.pages.static_files import StaticRoutes
 from laconic.web.pages.well_known import WellKnownRoutes
+from laconic.web.tracing import Traces
 from laconic.wiring import Services
 
 log = structlog.get_logger(__name__)
@@ -95,6 +96,7 @@ class App:
         self.health = HealthRoutes(services, board)
         metrics = metrics or MetricBoard([process])
         self.requests = RequestMeter()
+        self.traces = Traces.from_settings(settings)
         self.numbers = WebWorker(metrics.page(process), services, journal, self.requests, gate)
         self.metrics = MetricsRoutes(services, gate, metrics, board, self.health, self.numbers.tell)
         analytics = AnalyticsRoutes(services, gate, lambda: board.lag_seconds)
@@ -120,11 +122,15 @@ class App:
             await self._framework(scope, receive, send)
             return
         site = self._hosts.site_of(_host_of(scope))
+        answer: Answer
         if site is not None:
-            await self.requests.watch("redirect", scope, partial(self._answer_on, site, scope, receive), send)
+            route_class, answer = "redirect", partial(self._answer_on, site, scope, receive)
         else:
             route_class = class_of(scope["method"], scope["path"])
-            await self.requests.watch(route_class, scope, partial(self._answer_here, scope, receive), send)
+            answer = partial(self._answer_here, scope, receive)
+        if self.traces is not None:
+            answer = self.traces.around(route_class, scope, answer)
+        await self.requests.watch(route_class, scope, answer, send)
 
     async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
         """On the base host, and on hosts that nobody has claimed."""
