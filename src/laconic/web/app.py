@@ -71,6 +71,8 @@ log = structlog.get_logger(__name__)
 # Own paths that answer on the domains of workspaces, too.
 _EVERYWHERE = frozenset({"favicon.ico", "robots.txt", "static"})
 
+_LOGGED = "laconic.logged"
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -130,7 +132,12 @@ class App:
             answer = partial(self._answer_here, scope, receive)
         if self.traces is not None:
             answer = self.traces.around(route_class, scope, answer)
-        await self.requests.watch(route_class, scope, answer, send)
+        try:
+            await self.requests.watch(route_class, scope, answer, send)
+        except Exception:
+            # The framework raises again what it has answered; the server would log it once more, without its id.
+            if _LOGGED not in scope:
+                raise
 
     async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
         """On the base host, and on hosts that nobody has claimed."""
@@ -272,4 +279,5 @@ async def _http_error(request: Request, error: Exception) -> Response:
 async def _bug(request: Request, error: Exception) -> Response:
     """Logged with its trace for us; the caller learns only that it was not their fault."""
     log.error("unexpected error", path=request.url.path, exc_info=error)
+    request.scope[_LOGGED] = True
     return answer_to(request, Problem(INTERNAL, "The error was logged."))
