@@ -123,6 +123,15 @@ def _issuer(value: str) -> str:
     return value
 
 
+def _collector(value: str) -> str:
+    parts = urlsplit(value)
+    if value and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ValueError(
+            "the address of a collector that takes OTLP over HTTP, such as http://localhost:4318"
+        )
+    return value
+
+
 def _code_pattern(value: str) -> str:
     try:
         re.compile(value)
@@ -256,6 +265,10 @@ class Settings:
     smtp_from: str = _setting(
         "", _text, "The sender, such as links@example.com. Default: laconic@ the base host."
     )
+    traces_endpoint: str = _setting(
+        "", _collector, "An OpenTelemetry collector, such as http://localhost:4318; empty: no traces."
+    )
+    traces_percent: int = _setting(100, _number(0, 100), "How many of a hundred requests are traced.")
     log_level: str = _setting(
         "info", _one_of("debug", "info", "warning", "error"), "The least that is logged."
     )

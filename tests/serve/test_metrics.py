@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from tests.serve.conftest import MakeServer
-from tests.serve.running import RunningServer, wait_until
+from tests.serve.running import PATIENCE_SECONDS, RunningServer, wait_until
 from tests.servers import RedisServer
 
 # Name to type and labels, as the contract and its alerts have them.
@@ -49,7 +49,7 @@ class Numbers:
     """One reading of the page."""
 
     def __init__(self, server: RunningServer) -> None:
-        answer = httpx.get(server.url("/metrics"))
+        answer = httpx.get(server.url("/metrics"), timeout=PATIENCE_SECONDS)
         assert answer.status_code == 200, answer.text
         self.families = {
             family.name + "_total" * (family.type == "counter"): family
@@ -140,6 +140,7 @@ def test_a_killed_worker_takes_nothing_back(server: RunningServer) -> None:
     before = settle(server, "laconic_requests_total", 20, **redirects)
     for name in ("web 1", "web 2", "ingest", "upkeep", "imports"):
         server.kill_child(name)
+    wait_until(lambda: Numbers(server).sum("laconic_process_up") == 5, "all processes are up")
     for _ in range(10):
         server.follow(code)
     after = settle(server, "laconic_requests_total", 30, **redirects)
@@ -149,7 +150,6 @@ def test_a_killed_worker_takes_nothing_back(server: RunningServer) -> None:
                 assert after.sum(sample.name, **sample.labels) >= sample.value, sample
     for name in ("web 1", "web 2", "ingest", "upkeep", "imports"):
         assert after.sum("laconic_process_starts_total", process=name) == 2
-    wait_until(lambda: Numbers(server).sum("laconic_process_up") == 5, "all processes are up")
     # The one that reads the page, and perhaps one that is just ending; none of the dead workers'.
     wait_until(lambda: Numbers(server).sum("laconic_connections") == 1, "connections of the dead are gone")
 

@@ -131,6 +131,8 @@ async def _answer(
         await asyncio.gather(*tasks, app.metrics.installation.close(), return_exceptions=True)
         lane.flush()
         app.numbers.tell()
+        if app.traces is not None:
+            await app.traces.close()
 
 
 def _end_with(server: uvicorn.Server, task: asyncio.Task[None]) -> None:

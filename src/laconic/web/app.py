@@ -50,7 +50,7 @@ from laconic.web.api.workspaces import WorkspaceRoutes
 from laconic.web.health import HealthRoutes
 from laconic.web.metrics.board import MetricBoard
 from laconic.web.metrics.gather import WebWorker
-from laconic.web.metrics.requests import RequestMeter, class_of
+from laconic.web.metrics.requests import Answer, RequestMeter, class_of
 from laconic.web.metrics.routes import MetricsRoutes
 from laconic.web.pages.docs import DocsRoutes
 from laconic.web.pages.form_tokens import FormTokens
@@ -65,6 +65,7 @@ from laconic.web.pages.reset import ResetRoutes
 from laconic.web.pages.sign_in import SignInRoutes
 from laconic.web.pages.static_files import StaticRoutes
 from laconic.web.pages.well_known import WellKnownRoutes
+from laconic.web.tracing import Traces
 from laconic.wiring import Services
 
 log = structlog.get_logger(__name__)
@@ -79,6 +80,8 @@ _EXHAUSTED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, err
 _NO_MEMORY = response_to(OutcomeUnknown("The server has no memory left just now."))
 _NO_MEMORY_HEAD = {"type": "http.response.start", "status": 503, "headers": _NO_MEMORY.raw_headers}
 _NO_MEMORY_BODY = {"type": "http.response.body", "body": _NO_MEMORY.body}
+
+_LOGGED = "laconic.logged"
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -105,6 +108,7 @@ class App:
         self.health = HealthRoutes(services, board)
         metrics = metrics or MetricBoard([process])
         self.requests = RequestMeter()
+        self.traces = Traces.from_settings(settings)
         self.numbers = WebWorker(metrics.page(process), services, journal, self.requests, gate)
         self.metrics = MetricsRoutes(services, gate, metrics, board, self.health, self.numbers.tell)
         analytics = AnalyticsRoutes(services, gate, lambda: board.lag_seconds)
@@ -140,11 +144,20 @@ class App:
             await self._framework(scope, receive, send)
             return
         site = self._hosts.site_of(_host_of(scope))
+        answer: Answer
         if site is not None:
-            await self.requests.watch("redirect", scope, partial(self._answer_on, site, scope, receive), send)
+            route_class, answer = "redirect", partial(self._answer_on, site, scope, receive)
         else:
             route_class = class_of(scope["method"], scope["path"])
-            await self.requests.watch(route_class, scope, partial(self._answer_here, scope, receive), send)
+            answer = partial(self._answer_here, scope, receive)
+        if self.traces is not None:
+            answer = self.traces.around(route_class, scope, answer)
+        try:
+            await self.requests.watch(route_class, scope, answer, send)
+        except Exception:
+            # The framework raises again what it has answered; the server would log it once more, without its id.
+            if _LOGGED not in scope:
+                raise
 
     async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
         """On the base host, and on hosts that nobody has claimed."""
@@ -293,6 +306,7 @@ def _is_exhaustion(error: Exception) -> bool:
 
 async def _bug(request: Request, error: Exception) -> Response:
     """Logged with its trace for us; the caller learns only that it was not their fault."""
+    request.scope[_LOGGED] = True
     if _is_exhaustion(error):
         # No fault of the program: the machine has run out of something, and may have it again a moment later.
         log.error("the machine has run out of something", path=request.url.path, error=repr(error))

@@ -77,13 +77,11 @@ class Lane:
                 connection.transport.close()
             else:
                 connection.transport.write(heads[status] + entry.tail)
-        if answers:
-            self._note(len(answers))
-
-    def _note(self, count: int) -> None:
-        """Each answer of a tick is said to have taken as long as its first one: never less than it did."""
-        # The wall clock may step back.
-        took = max(nanoseconds() // 1000 - self.begun, 0)
+        # Each answer of a tick is said to have taken as long as its first one: never less than it did.
+        took = nanoseconds() // 1000 - self.begun
+        if took < 0:  # noqa: PLR1730  # the clock was set back; a call would cost more than all else here
+            took = 0
+        count = len(answers)
         self.answered += count
         self.durations[took.bit_length()] += count
         self.microseconds += took * count

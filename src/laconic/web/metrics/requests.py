@@ -81,7 +81,9 @@ class RequestMeter:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": [*message.get("headers", ()), header]}
+                if route_class != "redirect":
+                    # A redirect looks the same whether the lane or the application answers it.
+                    message = {**message, "headers": [*message.get("headers", ()), header]}
             await send(message)
 
         token = REQUEST_ID.set(request_id)
