@@ -17,7 +17,7 @@ def test_rolling_restart_fails_no_request_and_loses_no_click(tmp_path: Path, fre
     """Redirects, creates and edits go on without a single failure, and every redirect that was answered is counted."""
     deployment = Deployment(tmp_path, fresh_postgres_url, web_nodes=2)
     with deployment.running():
-        with Load(deployment.proxy.port, deployment.key, visitors=4, creators=2) as load:
+        with Load(deployment.proxy.port, deployment.key, visitors=4, creators=1, pause_seconds=0.03) as load:
             load.wait_for(100)
             statuses = restart_all(deployment, load)
         statuses += deployment.stop_nodes()
