@@ -1,6 +1,7 @@
 """All nodes of a deployment restarted one by one under load, behind the shipped nginx configuration.
 
-The short run is part of `make test`; the long one (`make faults`) goes on to kill a node and to fail PostgreSQL over.
+The first is the short one; the second goes on to kill a node and to fail PostgreSQL over. Both start a dozen servers, so
+both belong to `make faults`; what a stopping node owes its clients is in tests/serve, and in `make test`.
 """
 
 from pathlib import Path
@@ -13,11 +14,12 @@ from bench.scale.story import restart_all, tell
 from bench.scale.verdict import judge
 
 
+@pytest.mark.long
 def test_rolling_restart_fails_no_request_and_loses_no_click(tmp_path: Path, fresh_postgres_url: str) -> None:
     """Redirects, creates and edits go on without a single failure, and every redirect that was answered is counted."""
     deployment = Deployment(tmp_path, fresh_postgres_url, web_nodes=2)
     with deployment.running():
-        with Load(deployment.proxy.port, deployment.key, visitors=4, creators=2) as load:
+        with Load(deployment.proxy.port, deployment.key, visitors=4, creators=1, pause_seconds=0.03) as load:
             load.wait_for(100)
             statuses = restart_all(deployment, load)
         statuses += deployment.stop_nodes()
