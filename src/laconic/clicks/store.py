@@ -3,6 +3,7 @@
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from laconic.clicks.columns import EVENT_COLUMNS, Columns
 from laconic.clicks.reading import BEGINNING, Batch, Position
@@ -14,15 +15,39 @@ from laconic.storage.database import Database, Merge, Statements
 from laconic.storage.months import month_of
 
 _COUNTS = ("clicks", "bot_clicks")
-_LINK_TOTAL = Merge(keys=("link_id",), once=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
+LINK_TOTAL = Merge(keys=("link_id",), once=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
 _QUARTER = Merge(keys=("link_id", "quarter"), once=("workspace_id",), adds=_COUNTS)
 _DAILY = Merge(keys=("link_id", "dimension", "day", "value"), once=("workspace_id",), adds=_COUNTS)
-_WORKSPACE_TOTAL = Merge(keys=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
+WORKSPACE_TOTAL = Merge(keys=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
 _WORKSPACE_QUARTER = Merge(keys=("workspace_id", "quarter"), adds=_COUNTS)
 _WORKSPACE_DAILY = Merge(keys=("workspace_id", "dimension", "day", "value"), adds=_COUNTS)
 _WORKSPACE_TOP = Merge(keys=("workspace_id", "day"), replaces=("sketch",))
-_UNIQUE = Merge(keys=("scope", "scope_id", "day"), once=("workspace_id",), replaces=("sketch", "visitors"))
+UNIQUE = Merge(keys=("scope", "scope_id", "day"), once=("workspace_id",), replaces=("sketch", "visitors"))
 _SALT_BYTES = 16
+
+
+class Summed(Protocol):
+    """Sums of owners, which stand in order: see `Sums`."""
+
+    owners: list[int]
+    totals: tuple[Column, Column, Column]
+    quarters: tuple[Column, Column, Column, Column]
+    daily: tuple[Column, Column, Column, Column, Column]
+    people: Mapping[int, Sequence[int]]
+
+
+class Countable(Protocol):
+    """What the clicks of one UTC day add; clicks counted elsewhere can be added, too."""
+
+    day: int
+    workspaces: Mapping[int, int]
+    links_by_workspace: Mapping[int, Mapping[int, int]]
+
+    @property
+    def of_links(self) -> Summed: ...
+
+    @property
+    def of_workspaces(self) -> Summed: ...
 
 
 class Addition:
@@ -33,7 +58,7 @@ class Addition:
         self.month = month_of(columns.moments[0])
         self.sequences = columns.sequences
         self.events = columns.events(first_id)
-        self.workspaces = dict(zip(columns.link_ids, columns.workspace_ids, strict=True))
+        self.workspaces: Mapping[int, int] = dict(zip(columns.link_ids, columns.workspace_ids, strict=True))
         self.of_links = _Rows(Sums(columns, columns.link_ids))
         self.of_workspaces = _Rows(Sums(columns, columns.workspace_ids))
         self.links_by_workspace = clicks_by_link(columns)
@@ -95,14 +120,18 @@ class ClickStore:
             await self._move(statements, batch)
             for month, sequences, events in by_month:
                 await statements.append_events(month, batch.journal_id, sequences, EVENT_COLUMNS, events)
-            for addition in additions:
-                await self._add_to_links(statements, addition)
-            for addition in additions:
-                await self._add_to_workspaces(statements, addition)
+            await self.add(statements, additions)
 
         await self._database.transaction(work)
 
-    async def _add_to_links(self, statements: Statements, addition: Addition) -> None:
+    async def add(self, statements: Statements, additions: Sequence[Countable]) -> None:
+        """To totals, rollups and sketches, in a transaction that the caller has opened."""
+        for addition in additions:
+            await self._add_to_links(statements, addition)
+        for addition in additions:
+            await self._add_to_workspaces(statements, addition)
+
+    async def _add_to_links(self, statements: Statements, addition: Countable) -> None:
         """Totals first and in id order: they are the lock of all that belongs to a link, so that machines which add
         to the same links never deadlock and never read a sketch that another is about to write."""
         rows = addition.of_links
@@ -111,7 +140,7 @@ class ClickStore:
             return [addition.workspaces[link_id] for link_id in links]
 
         await statements.merge(
-            "link_total", _LINK_TOTAL, [rows.owners, workspaces(rows.owners), *rows.totals]
+            "link_total", LINK_TOTAL, [rows.owners, workspaces(rows.owners), *rows.totals]
         )
         links, quarters, *counts = rows.quarters
         await statements.merge("click_quarter", _QUARTER, [links, quarters, workspaces(links), *counts])
@@ -122,10 +151,10 @@ class ClickStore:
         )
         await self._add_uniques(statements, "link", addition.day, rows.people, addition.workspaces)
 
-    async def _add_to_workspaces(self, statements: Statements, addition: Addition) -> None:
+    async def _add_to_workspaces(self, statements: Statements, addition: Countable) -> None:
         """Last, for all machines add to the same few rows: each holds them for as short as can be."""
         rows = addition.of_workspaces
-        await statements.merge("workspace_total", _WORKSPACE_TOTAL, [rows.owners, *rows.totals])
+        await statements.merge("workspace_total", WORKSPACE_TOTAL, [rows.owners, *rows.totals])
         await statements.merge("workspace_quarter", _WORKSPACE_QUARTER, rows.quarters)
         owners, dimensions, values, *counts = rows.daily
         days = [addition.day] * len(owners)
@@ -158,7 +187,7 @@ class ClickStore:
         sketches, visitors = zip(*grown, strict=True)
         scopes, days = [scope] * len(ids), [day] * len(ids)
         owners = [workspaces[scope_id] for scope_id in ids]
-        await statements.merge("click_unique", _UNIQUE, [scopes, ids, days, owners, sketches, visitors])
+        await statements.merge("click_unique", UNIQUE, [scopes, ids, days, owners, sketches, visitors])
 
     async def _add_top(
         self, statements: Statements, day: int, links: Mapping[int, Mapping[int, int]]
