@@ -14,6 +14,7 @@ from laconic.cli.database import db
 from laconic.cli.domains import domain
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
+from laconic.cli.moving import export_all, import_all
 from laconic.cli.oversight import blocked, report, takedown
 from laconic.cli.people import user
 from laconic.cli.reap import reap
@@ -49,7 +50,7 @@ def laconic() -> None:
 
 
 for _command in (
-    *(serve, shorten, expand, list_links, edit, delete, stats, clicks),
+    *(serve, shorten, expand, list_links, edit, delete, stats, clicks, export_all, import_all),
     *(domain, workspace, user, key, takedown, blocked, report, codes, db, reap),
 ):
     laconic.add_command(_command)

@@ -139,9 +139,7 @@ class ClickStore:
         def workspaces(links: Sequence[int]) -> list[int]:
             return [addition.workspaces[link_id] for link_id in links]
 
-        await statements.merge(
-            "link_total", LINK_TOTAL, [rows.owners, workspaces(rows.owners), *rows.totals]
-        )
+        await statements.merge("link_total", LINK_TOTAL, [rows.owners, workspaces(rows.owners), *rows.totals])
         links, quarters, *counts = rows.quarters
         await statements.merge("click_quarter", _QUARTER, [links, quarters, workspaces(links), *counts])
         links, dimensions, values, *counts = rows.daily

@@ -57,8 +57,10 @@ def is_foreign(place: str) -> bool:
     if place.startswith(_SERVER + _MYSQL) or place.lower().endswith(_DUMPS):
         return True
     path = Path(place)
-    if not path.is_file():
-        return False
+    return path.is_file() and _is_file(path)
+
+
+def _is_file(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(len(_SQLITE_HEAD)) == _SQLITE_HEAD
 
@@ -67,14 +69,13 @@ async def open_foreign(place: str, wanted: Callable[[str], bool]) -> Foreign:
     """`wanted` says which tables of a dump are worth loading."""
     if place.startswith(_MYSQL):
         raise ChoiceRefused(
-            "source", "A MySQL or MariaDB database is read from a dump: mysqldump --hex-blob DATABASE > dump.sql"
+            "source",
+            "A MySQL or MariaDB database is read from a dump: mysqldump --hex-blob DATABASE > dump.sql",
         )
     if place.startswith(_SERVER):
         return await _open_server(place)
     path = Path(place)
-    with path.open("rb") as file:
-        is_file = file.read(len(_SQLITE_HEAD)) == _SQLITE_HEAD
-    if is_file:
+    if _is_file(path):
         return ForeignFile(path)
     return await asyncio.to_thread(_load, path, wanted)
 
@@ -133,7 +134,7 @@ class ForeignServer:
         self._connection = connection
 
     async def tables(self) -> dict[str, frozenset[str]]:
-        rows = await self._connection.fetch(
+        rows = await self._fetch(
             "SELECT table_name::text, array_agg(column_name::text) FROM information_schema.columns"
             " WHERE table_schema = ANY (current_schemas(false)) GROUP BY table_name"
         )
@@ -153,13 +154,20 @@ class ForeignServer:
         )
 
     async def count(self, table: str) -> int:
-        return int(await self._connection.fetchval(f'SELECT count(*) FROM "{table}"'))
+        return int((await self._fetch(f'SELECT count(*) FROM "{table}"'))[0][0])
 
     async def close(self) -> None:
         await self._connection.close()
 
     async def _records(self, sql: str, *arguments: Any) -> list[Record]:
-        return [json.loads(row[0]) for row in await self._connection.fetch(sql, *arguments)]
+        return [json.loads(row[0]) for row in await self._fetch(sql, *arguments)]
+
+    async def _fetch(self, sql: str, *arguments: Any) -> list[Any]:
+        from laconic.storage.postgres_errors import translated as translated_server
+
+        with translated_server():
+            rows: list[Any] = await self._connection.fetch(sql, *arguments)
+        return rows
 
 
 async def _open_server(url: str) -> ForeignServer:
@@ -196,7 +204,7 @@ def _load(path: Path, wanted: Callable[[str], bool]) -> ForeignFile:
 def _opened(path: Path) -> io.TextIOBase:
     """Lines end where the dump's lines do: a carriage return inside a text is a part of it."""
     if path.name.endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="\n")  # type: ignore[return-value]
+        return gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="\n")
     return path.open(encoding="utf-8", errors="replace", newline="\n")
 
 
@@ -212,5 +220,7 @@ def _insert(connection: Any, tables: dict[str, tuple[str, ...]], rows: Rows) -> 
     names = ", ".join(f'"{name}"' for name in rows.columns)
     marks = ",".join("?" * len(rows.columns))
     if any(len(row) != len(rows.columns) for row in rows.rows):
-        raise ChoiceRefused("source", f"A row of the table {rows.table} has not as many values as it has columns.")
+        raise ChoiceRefused(
+            "source", f"A row of the table {rows.table} has not as many values as it has columns."
+        )
     connection.executemany(f'INSERT INTO "{rows.table}" ({names}) VALUES ({marks})', rows.rows)

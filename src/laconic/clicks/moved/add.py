@@ -113,10 +113,7 @@ class MovedClicks:
     async def add_recorded(self, clicks: Sequence[RecordedClick]) -> Added:
         """Clicks out of a log, in the order of their positions."""
         present = self._now()
-        clicks = [
-            click._replace(moment=present) if click.moment > present else click
-            for click in clicks
-        ]
+        clicks = [click._replace(moment=present) if click.moment > present else click for click in clicks]
         await self._prepare_months(click.moment for click in clicks)
 
         async def apply(statements: Statements, entries: dict[int, Entry]) -> dict[int, int]:
@@ -133,9 +130,7 @@ class MovedClicks:
     async def keep(self, rows: Sequence[Sequence[Any]]) -> int:
         """Single clicks that are counted already, under EVENT_COLUMNS; the ids are the source's. How many are kept."""
         oldest = self._now() - self._retention
-        kept = [
-            (self._event_id(row[0], row[1], row[3]), *row[1:]) for row in rows if row[3] >= oldest
-        ]
+        kept = [(self._event_id(row[0], row[1], row[3]), *row[1:]) for row in rows if row[3] >= oldest]
         if self._dry_run or not kept:
             return len(kept)
         await self._prepare_months(row[3] for row in kept)
@@ -250,7 +245,9 @@ class MovedClicks:
             columns,
             are_bots=are_bots,
             devices=[_device(*one) for one in zip(columns.devices, are_bots, strict=True)],
-            countries=[click.country or found for click, found in zip(clicks, columns.countries, strict=True)],
+            countries=[
+                click.country or found for click, found in zip(clicks, columns.countries, strict=True)
+            ],
             cities=[click.city or found for click, found in zip(clicks, columns.cities, strict=True)],
             has_cities=columns.has_cities or any(click.city for click in clicks),
         )

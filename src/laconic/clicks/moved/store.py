@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from laconic.clicks.moved.model import Claim, Entry
+from laconic.clicks.moved.model import Claim, Entry, Portion
 from laconic.clicks.sketches import join_visitors
 from laconic.clicks.store import LINK_TOTAL, UNIQUE, WORKSPACE_TOTAL
+from laconic.clock import DAY
 from laconic.errors import Unavailable
 from laconic.ids import IdSource
 from laconic.storage.database import Database, Merge, Statements
@@ -89,9 +90,19 @@ async def add_totals(statements: Statements, workspace_id: int, claims: Sequence
     for how, some in ((LINK_TOTAL, dated), (_LINK_COUNTS, others)):
         if some:
             links, clicks, bots, last = (list(column) for column in zip(*some, strict=True))
-            columns = [links, [workspace_id] * len(some), clicks, bots, *([last] if how is LINK_TOTAL else [])]
+            columns = [
+                links,
+                [workspace_id] * len(some),
+                clicks,
+                bots,
+                *([last] if how is LINK_TOTAL else []),
+            ]
             await statements.merge("link_total", how, columns)
-    sums = [[workspace_id], [sum(claim.clicks for claim in claims)], [sum(claim.bot_clicks for claim in claims)]]
+    sums = [
+        [workspace_id],
+        [sum(claim.clicks for claim in claims)],
+        [sum(claim.bot_clicks for claim in claims)],
+    ]
     moments = [claim.last_clicked_at for claim in dated]
     if moments:
         await statements.merge("workspace_total", WORKSPACE_TOTAL, [*sums, [max(filter(None, moments))]])
@@ -119,5 +130,68 @@ async def join_sketches(
         joined.append(sketch)
         visitors.append(count)
     size = len(ids)
-    columns: list[Sequence[Any]] = [[scope] * size, ids, [day] * size, [workspace_id] * size, joined, visitors]
+    columns: list[Sequence[Any]] = [
+        [scope] * size,
+        ids,
+        [day] * size,
+        [workspace_id] * size,
+        joined,
+        visitors,
+    ]
     await statements.merge("click_unique", UNIQUE, columns)
+
+
+# What an export reads, of links of one workspace. Bounds are days, the second one not included.
+
+
+async def read_bounds(database: Database, workspace_id: int, link_id: int) -> tuple[int, int] | None:
+    """The first and the last day with clicks; None: no click has a time."""
+    row = await database.for_workspace(workspace_id).fetch_one(
+        "SELECT min(quarter), max(quarter) FROM click_quarter WHERE link_id = $1 AND workspace_id = $2",
+        link_id,
+        workspace_id,
+    )
+    return None if row is None or row[0] is None else (row[0] // DAY, row[1] // DAY)
+
+
+async def read_days(
+    database: Database, workspace_id: int, link_ids: Sequence[int], first: int, end: int
+) -> list[Portion]:
+    """By link and day, in order."""
+    tenant = database.for_workspace(workspace_id)
+    found: dict[tuple[int, int], Portion] = {}
+
+    def portion(link_id: int, day: int) -> Portion:
+        return found.setdefault((link_id, day), Portion(link_id, day, day, {}))
+
+    quarters = await tenant.fetch_among(
+        "SELECT link_id, quarter, clicks, bot_clicks FROM click_quarter"
+        " WHERE workspace_id = $1 AND quarter >= $2 AND quarter < $3 AND link_id IN ($ids)",
+        link_ids,
+        workspace_id,
+        first * DAY,
+        end * DAY,
+    )
+    for link_id, quarter, clicks, bots in sorted(map(tuple, quarters)):
+        portion(link_id, quarter // DAY).quarters[quarter] = (clicks, bots)
+    values = await tenant.fetch_among(
+        "SELECT link_id, day, dimension, value, clicks, bot_clicks FROM click_daily"
+        " WHERE workspace_id = $1 AND day >= $2 AND day < $3 AND link_id IN ($ids)",
+        link_ids,
+        workspace_id,
+        first,
+        end,
+    )
+    for link_id, day, dimension, value, clicks, bots in sorted(map(tuple, values)):
+        portion(link_id, day).dimensions.setdefault(dimension, {})[value] = (clicks, bots)
+    sketches = await tenant.fetch_among(
+        "SELECT scope_id, day, sketch FROM click_unique"
+        " WHERE workspace_id = $1 AND scope = 'link' AND day >= $2 AND day < $3 AND scope_id IN ($ids)",
+        link_ids,
+        workspace_id,
+        first,
+        end,
+    )
+    for link_id, day, sketch in sketches:
+        portion(link_id, day).visitors = bytes(sketch)
+    return [found[key] for key in sorted(found)]

@@ -214,7 +214,9 @@ class LinkAdopter:
             foreign = await self._store.find_foreign(workspace_id, {one.adoption.key for one in free})
             added = {one.link_id for one in free if one.adoption.key not in foreign}
         else:
-            added = await self._store.insert(workspace_id, [one.row for one in free], moment) if free else set()
+            added = (
+                await self._store.insert(workspace_id, [one.row for one in free], moment) if free else set()
+            )
         lost = [one for one in free if one.link_id not in added]
         # Twice in the source, or made by somebody else at this moment.
         known = await self._store.find(workspace_id, {one.adoption.key for one in lost}) if lost else {}
@@ -247,7 +249,13 @@ def check_code(code: str) -> None:
 
 def refusal_of(error: LaconicError) -> Outcome:
     reason = getattr(error, "reason", None) or getattr(error, "field", None) or "too_long"
-    kind = "code" if isinstance(error, CodeRefused) else "value" if isinstance(error, ChoiceRefused) else "target"
+    kind = (
+        "code"
+        if isinstance(error, CodeRefused)
+        else "value"
+        if isinstance(error, ChoiceRefused)
+        else "target"
+    )
     return Outcome("refused", None, f"{kind}_{reason}", str(error))
 
 
@@ -255,7 +263,10 @@ def differences(adoption: Adoption, wanted: Mapping[str, Any], link: Link) -> tu
     """The fields in which a link that is here is another than the one that comes."""
     here: dict[str, Any] = {name: getattr(link, name) for name in wanted}
     # Text of JSON may be written in several ways.
-    here["metadata"], there = json.loads(link.metadata), {**wanted, "metadata": json.loads(wanted["metadata"])}
+    here["metadata"], there = (
+        json.loads(link.metadata),
+        {**wanted, "metadata": json.loads(wanted["metadata"])},
+    )
     here["is_active"] = bool(link.is_active)
     if adoption.original_url is None or link.is_blanked:
         # Of one of them nobody knows any more where it led.

@@ -54,6 +54,27 @@ class AdoptedStore:
             found.update((domain_id, row[0]) for row in rows)
         return found
 
+    async def page(self, workspace_id: int, after: int, limit: int) -> list[tuple[Link, int]]:
+        """All that the workspace ever had, behind an id, each with its clicks by bots."""
+        columns = ", ".join(f"short_link.{name}" for name in _COLUMNS.split(", "))
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
+            f"SELECT {columns}, coalesce(clicks, 0), last_clicked_at, coalesce(bot_clicks, 0)"
+            " FROM short_link LEFT JOIN link_total ON link_total.link_id = short_link.id"
+            " WHERE short_link.workspace_id = $1 AND short_link.id > $2 ORDER BY short_link.id LIMIT $3",
+            workspace_id,
+            after,
+            limit,
+        )
+        return [(link_from_row(row[:-1]), int(row[-1])) for row in rows]
+
+    async def keys_of(self, workspace_id: int, link_ids: Sequence[int]) -> dict[int, Key]:
+        rows = await self._database.for_workspace(workspace_id).fetch_among(
+            "SELECT id, domain_id, short_code FROM short_link WHERE workspace_id = $1 AND id IN ($ids)",
+            link_ids,
+            workspace_id,
+        )
+        return {row[0]: (row[1], row[2]) for row in rows}
+
     async def insert(self, workspace_id: int, rows: Sequence[Sequence[Any]], moment: int) -> set[int]:
         """Inserts what the unique indexes allow, tells every worker, and gives the ids that went in."""
         wanted = {row[0]: (row[2], row[3]) for row in rows}
