@@ -328,7 +328,7 @@ def _lines(report: "Report", dry_run: bool) -> Iterator[str]:
         ("refused", "refused"),
     ):
         if report.links[what] or what == "added":
-            yield f"{report.links[what]:>10,} links {said}"
+            yield f"{report.links[what]:>10,} {_links(report.links[what])} {said}"
     yield f"{report.clicks_added:>10,} clicks added, {report.clicks_dated:,} of them with their time"
     for count, said in (
         (report.raw_clicks, "single clicks kept"),
@@ -344,6 +344,10 @@ def _lines(report: "Report", dry_run: bool) -> Iterator[str]:
     if report.is_cut_short:
         yield "The file ends before its end: it was cut off, or is still being written."
     yield from _told(report)
+
+
+def _links(count: int) -> str:
+    return "link" if count == 1 else "links"
 
 
 def _told(report: "Report") -> Iterator[str]:
