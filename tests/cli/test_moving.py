@@ -52,7 +52,14 @@ def sums(url: str, table: str, column: str = "clicks") -> int:
 
 def counted(url: str) -> dict[str, int]:
     """All that counts clicks, in one look."""
-    tables = ("link_total", "click_quarter", "workspace_total", "workspace_quarter", "click_daily", "workspace_daily")
+    tables = (
+        "link_total",
+        "click_quarter",
+        "workspace_total",
+        "workspace_quarter",
+        "click_daily",
+        "workspace_daily",
+    )
     return {table: sums(url, table) for table in tables}
 
 
@@ -134,7 +141,9 @@ def test_shlink_comes_with_links_dates_and_counts_and_twice_without_doubles(
         key: (url, title, moment(made), moment(until), True, clicks, bots)
         for key, (url, title, made, until, clicks, bots) in expected.items()
     }
-    kept = rows(migrated_url, "SELECT metadata FROM short_link WHERE original_url = $1", "https://example.com/shlink")
+    kept = rows(
+        migrated_url, "SELECT metadata FROM short_link WHERE original_url = $1", "https://example.com/shlink"
+    )
     assert json.loads(kept[0][0]) == {"tags": ["autumn", "spring"]}
     places = rows(
         migrated_url,
@@ -173,7 +182,15 @@ def test_kutt_comes_with_links_dates_and_counts_and_twice_without_doubles(
     assert document["links"]["added"] == 4
     hosts = {None: "localhost", 1: "k.example.org"}
     assert links_of(migrated_url) == {
-        (hosts[domain], code): (target, None, moment(made), moment(until), not (banned or password), clicks, 0)
+        (hosts[domain], code): (
+            target,
+            None,
+            moment(made),
+            moment(until),
+            not (banned or password),
+            clicks,
+            0,
+        )
         for _, code, _, banned, domain, password, until, target, clicks, made in KUTT_LINKS
     }
     assert document["notes"] == {"disabled, for it had a password": 1, "disabled, for it was banned": 1}
@@ -206,10 +223,21 @@ def test_a_source_that_goes_on_is_caught_up_with(laconic: Laconic, migrated_url:
     """The last hour of Kutt has grown, another has come, and a link: exactly that is added."""
     add_domain(migrated_url, 7, "k.example.org")
     laconic("import", str(shorteners.sqlite_file(tmp_path / "one.sqlite", kutt())), "--json").json()
-    grown = (4, 1, "2023-05-02 08:00:00", 3, {"us": 2, "de": 1}, {"direct": 3}, {"br_edge": 3}, {"os_windows": 3})
+    grown = (
+        4,
+        1,
+        "2023-05-02 08:00:00",
+        3,
+        {"us": 2, "de": 1},
+        {"direct": 3},
+        {"br_edge": 3},
+        {"os_windows": 3},
+    )
     another = (5, 1, "2023-05-02 09:00:00", 2, {"us": 2}, {"direct": 2}, {"br_edge": 2}, {"os_windows": 2})
     links = ((*KUTT_LINKS[0][:8], 13, KUTT_LINKS[0][9]), *KUTT_LINKS[1:])
-    links += ((5, "later", None, False, None, None, None, "https://example.com/later", 0, "2024-01-01 00:00:00"),)
+    links += (
+        (5, "later", None, False, None, None, None, "https://example.com/later", 0, "2024-01-01 00:00:00"),
+    )
     later = kutt((*KUTT_VISITS[:3], grown, another), links)
     document = laconic("import", str(shorteners.sqlite_file(tmp_path / "two.sqlite", later)), "--json").json()
     assert document["links"]["added"] == 1
@@ -226,14 +254,20 @@ def test_single_clicks_of_a_log_are_kept_as_far_back_as_our_own(
     recent = to_rfc3339(now() - DAY)[:19].replace("T", " ")
     times = [recent, recent, "2016-02-29 12:00:00"]
     log = [(number, time, "ozh", "direct", FIREFOX, "1.1.1.1", "AU") for number, time in enumerate(times, 1)]
-    url = shorteners.Table("p_url", shorteners.YOURLS[0].columns, "keyword, url, title, timestamp, ip, clicks", YOURLS_LINKS)
-    table = shorteners.Table("p_log", shorteners.YOURLS[2].columns, ", ".join(shorteners.YOURLS[2].columns), log)
+    url = shorteners.Table(
+        "p_url", shorteners.YOURLS[0].columns, "keyword, url, title, timestamp, ip, clicks", YOURLS_LINKS
+    )
+    table = shorteners.Table(
+        "p_log", shorteners.YOURLS[2].columns, ", ".join(shorteners.YOURLS[2].columns), log
+    )
     file = str(shorteners.sqlite_file(tmp_path / "prefixed.db", (url, table)))
     for _ in range(2):
         assert laconic("import", file, "--json").status == 0
         exported = [json.loads(line) for line in laconic("export").out.splitlines()]
         clicks = [one for one in exported if one["record"] == "click"]
-        assert [(one["short_code"], one["country"], one["browser"]) for one in clicks] == [("ozh", "AU", "Firefox")] * 2
+        assert [(one["short_code"], one["country"], one["browser"]) for one in clicks] == [
+            ("ozh", "AU", "Firefox")
+        ] * 2
         assert len({one["id"] for one in clicks}) == 2
         assert sums(migrated_url, "click_quarter") == 3
 
@@ -275,7 +309,9 @@ def test_a_code_that_leads_elsewhere_is_told_and_left_unless_asked(
     assert sums(migrated_url, "link_total") == 7
 
 
-def test_columns_of_a_csv_are_guessed_shown_and_overruled(laconic: Laconic, migrated_url: str, tmp_path: Path) -> None:
+def test_columns_of_a_csv_are_guessed_shown_and_overruled(
+    laconic: Laconic, migrated_url: str, tmp_path: Path
+) -> None:
     """By name where it tells, by content where it does not."""
     file = tmp_path / "strange.csv"
     file.write_text(

@@ -26,11 +26,21 @@ def test_a_killed_import_goes_on_and_counts_everything_once(migrated_url: str, t
     begin = now() - 90 * DAY
     times = sorted(choose.randrange(begin, begin + 80 * DAY) for _ in range(_CLICKS))
     log = [
-        (number, to_rfc3339(time)[:19].replace("T", " "), choose.choice(codes), "direct", FIREFOX, "1.1.1.1", "AU")
+        (
+            number,
+            to_rfc3339(time)[:19].replace("T", " "),
+            choose.choice(codes),
+            "direct",
+            FIREFOX,
+            "1.1.1.1",
+            "AU",
+        )
         for number, time in enumerate(times, 1)
     ]
     counts = Counter(row[2] for row in log)
-    links = [(code, "https://example.com/", code, "2020-01-01 00:00:00", "", counts[code] + 1) for code in codes]
+    links = [
+        (code, "https://example.com/", code, "2020-01-01 00:00:00", "", counts[code] + 1) for code in codes
+    ]
     names = [table.columns for table in YOURLS]
     tables = [
         Table("yourls_url", names[0], "keyword PRIMARY KEY, url, title, timestamp, ip, clicks", links),
@@ -62,7 +72,16 @@ def test_a_killed_import_goes_on_and_counts_everything_once(migrated_url: str, t
 
 def _import(file: Path, url: str) -> "subprocess.Popen[bytes]":
     environment = {**os.environ, "LACONIC_DATABASE_URL": url}
-    command = [sys.executable, "-m", "laconic", "import", str(file), "--json", "--data", str(file.parent / "data")]
+    command = [
+        sys.executable,
+        "-m",
+        "laconic",
+        "import",
+        str(file),
+        "--json",
+        "--data",
+        str(file.parent / "data"),
+    ]
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
 
 

@@ -17,9 +17,7 @@ import asyncpg
 DATA = Path(__file__).parent / "data"
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
-CHROME = (
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36"
-)
+CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36"
 GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 
 
@@ -73,7 +71,14 @@ _TYPES: Mapping[str, Mapping[str, str]] = {
 
 YOURLS_LINKS = (
     # keyword, url, title, timestamp, ip, clicks
-    ("a", "https://example.com/one?x=1&y='2'", "Back\\slash; and\na new line", "2015-06-07 08:09:10", "192.0.2.7", 12),
+    (
+        "a",
+        "https://example.com/one?x=1&y='2'",
+        "Back\\slash; and\na new line",
+        "2015-06-07 08:09:10",
+        "192.0.2.7",
+        12,
+    ),
     ("never", "https://example.com/never", None, "2019-12-31 23:59:59", "192.0.2.7", 0),
     ("news", "https://example.org/news", "Ünïcode 🎉 (x), ('y');", "2020-01-01 00:00:00", "2001:db8::1", 3),
     ("ozh", "https://ozh.org/", 'ozh\'s "site"', "2014-02-03 04:05:06", "127.0.0.1", 5),
@@ -88,11 +93,17 @@ YOURLS_LOG = tuple(
     (number, *row)
     for number, row in enumerate(
         [
-            *[("2015-06-08 10:%02d:00" % n, "a", "https://www.example.net/x", FIREFOX, "1.1.1.1", "AU") for n in range(6)],
+            *[
+                (f"2015-06-08 10:{n:02d}:00", "a", "https://www.example.net/x", FIREFOX, "1.1.1.1", "AU")
+                for n in range(6)
+            ],
             ("2015-06-09 11:00:00", "a", "direct", GOOGLEBOT, "66.249.66.1", "US"),
             ("2015-06-09 11:20:00", "a", "direct", CHROME, "2001:db8::2", ""),
-            *[("2014-02-0%d 23:59:59" % n, "ozh", "direct", CHROME, "203.0.113.9", "DE") for n in (3, 4, 5, 6, 7)],
-            *[("2020-01-01 00:00:0%d" % n, "news", "", "", "", "") for n in (1, 2, 3)],
+            *[
+                (f"2014-02-0{n} 23:59:59", "ozh", "direct", CHROME, "203.0.113.9", "DE")
+                for n in (3, 4, 5, 6, 7)
+            ],
+            *[(f"2020-01-01 00:00:0{n}", "news", "", "", "", "") for n in (1, 2, 3)],
             ("2016-01-01 00:00:00", "nobody-knows-it", "direct", CHROME, "203.0.113.9", "DE"),
             ("2016-01-01 00:00:00", "evil", "direct", CHROME, "203.0.113.9", "DE"),
         ],
@@ -129,8 +140,28 @@ YOURLS = (
 
 SHLINK_LINKS = (
     # id, original_url, short_code, date_created, valid_since, valid_until, max_visits, domain_id, title
-    (1, "https://example.com/shlink", "abc12", "2021-03-04 05:06:07", None, None, None, None, "First \\ 'one'"),
-    (2, "https://example.com/until", "my-slug", "2022-01-01 00:00:00", None, "2030-01-01 00:00:00", None, None, None),
+    (
+        1,
+        "https://example.com/shlink",
+        "abc12",
+        "2021-03-04 05:06:07",
+        None,
+        None,
+        None,
+        None,
+        "First \\ 'one'",
+    ),
+    (
+        2,
+        "https://example.com/until",
+        "my-slug",
+        "2022-01-01 00:00:00",
+        None,
+        "2030-01-01 00:00:00",
+        None,
+        None,
+        None,
+    ),
     (3, "https://example.com/other", "abc12", "2022-02-02 02:02:02", None, None, 100, 2, "On another domain"),
     (4, "https://example.com/deep", "deep/er/slug", "2022-03-03 03:03:03", None, None, None, None, None),
 )
@@ -139,10 +170,22 @@ SHLINK_VISITS = tuple(
     for number, row in enumerate(
         [
             # short_url_id, referer, date, remote_addr, user_agent, visit_location_id, type, potential_bot
-            *[(1, "https://news.example.org/a", "2021-04-0%d 10:00:00" % n, "1.1.1.0", FIREFOX, 1, "valid_short_url", 0) for n in range(1, 8)],
+            *[
+                (
+                    1,
+                    "https://news.example.org/a",
+                    f"2021-04-0{n} 10:00:00",
+                    "1.1.1.0",
+                    FIREFOX,
+                    1,
+                    "valid_short_url",
+                    0,
+                )
+                for n in range(1, 8)
+            ],
             (1, None, "2021-04-08 10:00:00", "66.249.66.0", GOOGLEBOT, None, "valid_short_url", 1),
             (None, None, "2021-04-08 11:00:00", "1.1.1.0", FIREFOX, None, "base_url", 0),
-            *[(3, "", "2022-05-01 0%d:30:00" % n, None, CHROME, 2, "valid_short_url", 0) for n in range(4)],
+            *[(3, "", f"2022-05-01 0{n}:30:00", None, CHROME, 2, "valid_short_url", 0) for n in range(4)],
             (4, "", "2022-05-01 04:30:00", None, CHROME, None, "valid_short_url", 0),
         ],
         1,
@@ -179,7 +222,17 @@ SHLINK = (
     ),
     Table(
         "visit_locations",
-        ("id", "country_code", "country_name", "region_name", "city_name", "timezone", "lat", "lon", "is_empty"),
+        (
+            "id",
+            "country_code",
+            "country_name",
+            "region_name",
+            "city_name",
+            "timezone",
+            "lat",
+            "lon",
+            "is_empty",
+        ),
         "id {id}, country_code VARCHAR(255), country_name VARCHAR(255), region_name VARCHAR(255),"
         " city_name VARCHAR(255), timezone VARCHAR(255), lat DOUBLE PRECISION NOT NULL, lon DOUBLE PRECISION NOT NULL,"
         " is_empty {bool} NOT NULL",
@@ -205,17 +258,68 @@ SHLINK = (
 
 KUTT_LINKS = (
     # id, address, description, banned, domain_id, password, expire_in, target, visit_count, created_at
-    (1, "kutt01", "A 'description'", False, None, None, None, "https://example.com/kutt", 9, "2023-01-02 03:04:05"),
-    (2, "secret", None, False, None, "$2a$12$hash", None, "https://example.com/secret", 1, "2023-02-02 03:04:05"),
-    (3, "kutt01", None, False, 1, None, "2031-01-01 00:00:00", "https://example.com/own", 4, "2023-03-03 03:04:05"),
+    (
+        1,
+        "kutt01",
+        "A 'description'",
+        False,
+        None,
+        None,
+        None,
+        "https://example.com/kutt",
+        9,
+        "2023-01-02 03:04:05",
+    ),
+    (
+        2,
+        "secret",
+        None,
+        False,
+        None,
+        "$2a$12$hash",
+        None,
+        "https://example.com/secret",
+        1,
+        "2023-02-02 03:04:05",
+    ),
+    (
+        3,
+        "kutt01",
+        None,
+        False,
+        1,
+        None,
+        "2031-01-01 00:00:00",
+        "https://example.com/own",
+        4,
+        "2023-03-03 03:04:05",
+    ),
     (4, "banned", None, True, None, None, None, "https://example.com/banned", 0, "2023-04-04 03:04:05"),
 )
 _BROWSERS = tuple("br_chrome br_edge br_firefox br_ie br_opera br_other br_safari".split())
 _SYSTEMS = tuple("os_android os_ios os_linux os_macos os_other os_windows".split())
 KUTT_VISITS = (
     # id, link_id, created_at, total, countries, referrers, browsers, systems
-    (1, 1, "2023-05-01 10:15:00", 3, {"de": 2, "unknown": 1}, {"direct": 1, "news[dot]example[dot]org": 2}, {"br_firefox": 3}, {"os_linux": 3}),
-    (2, 1, "2023-05-01 23:59:59", 2, {"us": 2}, {"direct": 2}, {"br_chrome": 1, "br_other": 1}, {"os_windows": 2}),
+    (
+        1,
+        1,
+        "2023-05-01 10:15:00",
+        3,
+        {"de": 2, "unknown": 1},
+        {"direct": 1, "news[dot]example[dot]org": 2},
+        {"br_firefox": 3},
+        {"os_linux": 3},
+    ),
+    (
+        2,
+        1,
+        "2023-05-01 23:59:59",
+        2,
+        {"us": 2},
+        {"direct": 2},
+        {"br_chrome": 1, "br_other": 1},
+        {"os_windows": 2},
+    ),
     (3, 3, "2023-05-02 00:00:00", 4, {"fr": None}, {"direct": 4}, {"br_safari": 4}, {"os_macos": 4}),
     (4, 1, "2023-05-02 08:00:00", 1, {"us": 1}, {"direct": 1}, {"br_edge": 1}, {"os_windows": 1}),
 )
@@ -227,7 +331,9 @@ def _kutt_visit(row: Sequence[Any]) -> tuple[Any, ...]:
     return (number, json.dumps(countries), created, created, link_id, json.dumps(referrers), total, *counts)
 
 
-def kutt(visits: Sequence[Sequence[Any]] = KUTT_VISITS, links: Sequence[Sequence[Any]] = KUTT_LINKS) -> tuple[Table, ...]:
+def kutt(
+    visits: Sequence[Sequence[Any]] = KUTT_VISITS, links: Sequence[Sequence[Any]] = KUTT_LINKS
+) -> tuple[Table, ...]:
     counters = ", ".join(f"{name} INTEGER NOT NULL DEFAULT 0" for name in (*_BROWSERS, *_SYSTEMS))
     return (
         Table(
@@ -250,11 +356,21 @@ def kutt(visits: Sequence[Sequence[Any]] = KUTT_VISITS, links: Sequence[Sequence
             " domain_id INTEGER, password VARCHAR(255), expire_in {zoned}, target VARCHAR(2040) NOT NULL,"
             " visit_count INTEGER NOT NULL DEFAULT 0, created_at {zoned} NOT NULL, updated_at {zoned} NOT NULL,"
             " user_id INTEGER, uuid {uuid} NOT NULL",
-            tuple((*row, row[-1], None, "5c9a1d9e-4b39-4d60-9e6b-8a1f0c0f3a1%d" % row[0]) for row in links),
+            tuple((*row, row[-1], None, f"5c9a1d9e-4b39-4d60-9e6b-8a1f0c0f3a1{row[0]}") for row in links),
         ),
         Table(
             "visits",
-            ("id", "countries", "created_at", "updated_at", "link_id", "referrers", "total", *_BROWSERS, *_SYSTEMS),
+            (
+                "id",
+                "countries",
+                "created_at",
+                "updated_at",
+                "link_id",
+                "referrers",
+                "total",
+                *_BROWSERS,
+                *_SYSTEMS,
+            ),
             "id {serial}, countries {json}, created_at {zoned} NOT NULL, updated_at {zoned}, link_id INTEGER,"
             f" referrers {{json}}, total INTEGER NOT NULL DEFAULT 0, {counters}",
             tuple(_kutt_visit(row) for row in visits),
@@ -299,7 +415,9 @@ def mysql_script(tables: Sequence[Table]) -> str:
     """What was fed to MariaDB before it made the dumps."""
     lines = ["SET NAMES utf8mb4;", "SET time_zone = '+00:00';"]
     for table in tables:
-        lines.append(f"CREATE TABLE {table.name} ({table.ddl.format(**_TYPES['mysql'])}) DEFAULT CHARSET=utf8mb4;")
+        lines.append(
+            f"CREATE TABLE {table.name} ({table.ddl.format(**_TYPES['mysql'])}) DEFAULT CHARSET=utf8mb4;"
+        )
         for row in table.rows:
             values = ",".join(literal(value).replace("\\", "\\\\") for value in row)
             lines.append(f"INSERT INTO {table.name} VALUES ({values});")

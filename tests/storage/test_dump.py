@@ -39,7 +39,7 @@ def rows_of(text: str, table: str = "t") -> list[tuple[Any, ...]]:
             id="a backslash is itself in standard SQL",
         ),
         pytest.param(
-            "COPY public.t (id, \"name\") FROM stdin;\n1\ta\\tb\\\\\n2\t\\N\n\\.\n\nINSERT INTO other VALUES (1);\n",
+            'COPY public.t (id, "name") FROM stdin;\n1\ta\\tb\\\\\n2\t\\N\n\\.\n\nINSERT INTO other VALUES (1);\n',
             [("1", "a\tb\\"), ("2", None)],
             id="pg_dump copies",
         ),
@@ -48,7 +48,11 @@ def rows_of(text: str, table: str = "t") -> list[tuple[Any, ...]]:
             [(1, b"\x00\xff", "x"), (2,)],
             id="SQLite, and a name with its database",
         ),
-        pytest.param("INSERT INTO `other` VALUES (1);\nSET x = 'INSERT INTO `t` VALUES (1);';\n", [], id="not asked for"),
+        pytest.param(
+            "INSERT INTO `other` VALUES (1);\nSET x = 'INSERT INTO `t` VALUES (1);';\n",
+            [],
+            id="not asked for",
+        ),
     ],
 )
 def test_rows_are_read_as_they_were(text: str, rows: list[tuple[Any, ...]]) -> None:
@@ -56,12 +60,17 @@ def test_rows_are_read_as_they_were(text: str, rows: list[tuple[Any, ...]]) -> N
     assert rows_of(text) == rows
 
 
-@given(st.lists(st.tuples(st.integers(), st.none() | st.text(st.characters(exclude_categories=("Cs",)))), min_size=1))
+@given(
+    st.lists(
+        st.tuples(st.integers(), st.none() | st.text(st.characters(exclude_categories=("Cs",)))), min_size=1
+    )
+)
 def test_any_text_comes_back(rows: list[tuple[int, str | None]]) -> None:
     """As mysqldump writes it: one row after another on one line."""
     table = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\0": "\\0", "\x1a": "\\Z"})
     values = ",".join(
-        f"({number},{'NULL' if text is None else chr(39) + text.translate(table) + chr(39)})" for number, text in rows
+        f"({number},{'NULL' if text is None else chr(39) + text.translate(table) + chr(39)})"
+        for number, text in rows
     )
     lines = [f"INSERT INTO `t` VALUES {values};\n"]
     assert [row for found in read_dump(lines, lambda _: True) for row in found.rows] == rows
