@@ -46,7 +46,7 @@ async def exported(services: Services) -> list[str]:
 
 def less_ids(texts: Iterable[str]) -> list[Any]:
     """Lines without the head, and without the ids of clicks; the order of keys counts."""
-    records = [json.loads(line) for text in texts for line in text.splitlines()]
+    records = [json.loads(line) for text in texts for line in text.split("\n") if line]
     return [
         [(key, _plain(value)) for key, value in record.items() if key != "id"]
         for record in records
