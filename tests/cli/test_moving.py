@@ -234,7 +234,7 @@ def test_a_source_that_goes_on_is_caught_up_with(laconic: Laconic, migrated_url:
         {"os_windows": 3},
     )
     another = (5, 1, "2023-05-02 09:00:00", 2, {"us": 2}, {"direct": 2}, {"br_edge": 2}, {"os_windows": 2})
-    links = ((*KUTT_LINKS[0][:8], 13, KUTT_LINKS[0][9]), *KUTT_LINKS[1:])
+    links: tuple[tuple[Any, ...], ...] = ((*KUTT_LINKS[0][:8], 13, KUTT_LINKS[0][9]), *KUTT_LINKS[1:])
     links += (
         (5, "later", None, False, None, None, None, "https://example.com/later", 0, "2024-01-01 00:00:00"),
     )
