@@ -15,7 +15,7 @@ from laconic.storage.engines import open_database
 from laconic.storage.months import begin_of
 from tests.moving.shorteners import FIREFOX, YOURLS, Table, sqlite_file
 
-_LINKS, _CLICKS, _KILLS = 3_000, 30_000, 12
+_LINKS, _CLICKS, _KILLS = 1_000, 20_000, 6
 
 
 @pytest.mark.long
@@ -51,7 +51,7 @@ def test_a_killed_import_goes_on_and_counts_everything_once(migrated_url: str, t
     for _ in range(_KILLS):
         process = _import(file, migrated_url)
         try:
-            process.wait(timeout=choose.uniform(0.8, 3.0))
+            process.wait(timeout=choose.uniform(2.0, 6.0))
         except subprocess.TimeoutExpired:
             process.kill()
             killed += 1
