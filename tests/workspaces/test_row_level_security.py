@@ -16,6 +16,7 @@ from laconic.clicks.reports.store import ReportStore, Scope
 from laconic.clock import DAY, now
 from laconic.errors import LaconicError, SettingInvalid
 from laconic.links import store as link_statements
+from laconic.links.adopted.store import AdoptedStore
 from laconic.links.model import LinkDraft
 from laconic.links.store import LinkStore
 from laconic.settings import Settings
@@ -94,6 +95,12 @@ def calls(made: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
         "LinkStore.list_page": ("", (), "short_link.id", 10),
         "LinkStore.domains_of_code": (link.short_code, [link.domain_id]),
         "LinkStore.insert_many": ([_link_row(link)],),
+        "AdoptedStore.find": ([(link.domain_id, link.short_code)],),
+        "AdoptedStore.find_foreign": ([(link.domain_id, link.short_code)],),
+        "AdoptedStore.page": (-1, 10),
+        "AdoptedStore.keys_of": ([link.id],),
+        "AdoptedStore.insert": ([(*_link_row(link), True, False, None)], moment),
+        "AdoptedStore.change": ((link.domain_id, link.short_code), {"title": "changed"}, moment),
         "links.insert_one": (_link_row(link),),
         "links.find_for_change": (link.domain_id, link.short_code),
         "links.find_reusable": (b"x", "https://example.com/"),
@@ -168,6 +175,7 @@ def click_calls(link_id: int, moment: int) -> dict[str, tuple[Any, ...]]:
         "ReportStore.describe_links": ([link_id],),
         "EventStore.page_before": (link_id, month, before, 5),
         "EventStore.page_behind": (link_id, month, behind, moment + DAY, 5),
+        "EventStore.page_of_workspace": (month, behind, 5),
         "EventStore.newest": (link_id, moment - DAY, moment + DAY, 5),
         "EventStore.codes_of": ([link_id],),
         "EventStore.erase_link": (link_id, month, 5),
@@ -184,6 +192,9 @@ def _link_row(link: Any) -> tuple[Any, ...]:
 # What a call says when it finds nothing, where that is not one of the usual ways.
 NOTHING: dict[str, tuple[Any, ...]] = {
     "LinkStore.domains_of_code": (set(),),
+    "AdoptedStore.find": ({},),
+    "AdoptedStore.find_foreign": (set(),),
+    "AdoptedStore.keys_of": ({},),
     "DomainStore.slug_of": ("",),
     "ReportStore.series": ({},),
     "ReportStore.days_total": (Counts(),),
@@ -200,7 +211,16 @@ MODULES = {
     "domains": domain_statements,
     "resets": reset_statements,
 }
-STORES = (LinkStore, WorkspaceStore, PeopleStore, AuditStore, DomainStore, ReportStore, EventStore)
+STORES = (
+    LinkStore,
+    AdoptedStore,
+    WorkspaceStore,
+    PeopleStore,
+    AuditStore,
+    DomainStore,
+    ReportStore,
+    EventStore,
+)
 
 
 def known() -> set[str]:
@@ -310,7 +330,7 @@ async def test_the_calls_do_something_when_the_right_workspace_is_named(settings
             for name, given in calls(made).items()
             if any(word in name for word in ("find", "list", "page", "Report", "newest", "codes_of", "has_"))
         }
-        idle = {"links.find_reusable", "links.find_answer"}
+        idle = {"links.find_reusable", "links.find_answer", "AdoptedStore.find_foreign"}
         for name, given in reads.items():
             assert name in idle or await call_of(services.database, name, given)(), name
 

@@ -16,6 +16,7 @@ from laconic.cli.doctor import doctor
 from laconic.cli.domains import domain
 from laconic.cli.failures import INTERRUPTED, Failure
 from laconic.cli.links import delete, edit, expand, list_links, shorten
+from laconic.cli.moving import export_all, import_all
 from laconic.cli.oversight import blocked, report, takedown
 from laconic.cli.people import user
 from laconic.cli.reap import reap
@@ -52,7 +53,7 @@ def laconic() -> None:
 
 
 for _command in (
-    *(serve, shorten, expand, list_links, edit, delete, stats, clicks),
+    *(serve, shorten, expand, list_links, edit, delete, stats, clicks, export_all, import_all),
     *(domain, workspace, user, key, takedown, blocked, report, codes, db, reap),
     *(backup, restore, secrets, doctor),
 ):

@@ -18,14 +18,14 @@ from laconic.storage.database import Database, Merge, Row, Statements
 from laconic.storage.months import month_of
 
 _COUNTS = ("clicks", "bot_clicks")
-_LINK_TOTAL = Merge(keys=("link_id",), once=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
+LINK_TOTAL = Merge(keys=("link_id",), once=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
 _QUARTER = Merge(keys=("link_id", "quarter"), once=("workspace_id",), adds=_COUNTS)
 _DAILY = Merge(keys=("link_id", "dimension", "day", "value"), once=("workspace_id",), adds=_COUNTS)
-_WORKSPACE_TOTAL = Merge(keys=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
+WORKSPACE_TOTAL = Merge(keys=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
 _WORKSPACE_QUARTER = Merge(keys=("workspace_id", "quarter"), adds=_COUNTS)
 _WORKSPACE_DAILY = Merge(keys=("workspace_id", "dimension", "day", "value"), adds=_COUNTS)
 _WORKSPACE_TOP = Merge(keys=("workspace_id", "day"), replaces=("sketch",))
-_UNIQUE = Merge(keys=("scope", "scope_id", "day"), once=("workspace_id",), replaces=("sketch", "visitors"))
+UNIQUE = Merge(keys=("scope", "scope_id", "day"), once=("workspace_id",), replaces=("sketch", "visitors"))
 _RETENTION = Merge(keys=("workspace_id",), replaces=("kept_since",))
 _SALT_BYTES = 16
 
@@ -40,6 +40,30 @@ async def read_positions(database: Reads) -> dict[str, Position]:
     return {row[0]: Position(*row[1:]) for row in rows}
 
 
+class Summed(Protocol):
+    """Sums of owners, which stand in order: see `Sums`."""
+
+    owners: list[int]
+    totals: tuple[Column, Column, Column]
+    quarters: tuple[Column, Column, Column, Column]
+    daily: tuple[Column, Column, Column, Column, Column]
+    people: Mapping[int, Sequence[int]]
+
+
+class Countable(Protocol):
+    """What the clicks of one UTC day add; clicks counted elsewhere can be added, too."""
+
+    day: int
+    workspaces: Mapping[int, int]
+    links_by_workspace: Mapping[int, Mapping[int, int]]
+
+    @property
+    def of_links(self) -> Summed: ...
+
+    @property
+    def of_workspaces(self) -> Summed: ...
+
+
 class Addition:
     """The clicks of one UTC day, ready to be added: whatever a transaction need not wait for is done before it."""
 
@@ -51,7 +75,7 @@ class Addition:
         self.events: Sequence[Column] = columns.events(first_id)
         if too_old is not None:
             self.sequences, *self.events = (_without(too_old, one) for one in (self.sequences, *self.events))
-        self.workspaces = dict(zip(columns.link_ids, columns.workspace_ids, strict=True))
+        self.workspaces: Mapping[int, int] = dict(zip(columns.link_ids, columns.workspace_ids, strict=True))
         self.of_links = _Rows(Sums(columns, columns.link_ids))
         self.of_workspaces = _Rows(Sums(columns, columns.workspace_ids))
         self.links_by_workspace = clicks_by_link(columns)
@@ -134,14 +158,18 @@ class ClickStore:
             await self._move(statements, batch)
             for month, sequences, events in by_month:
                 await statements.append_events(month, batch.journal_id, sequences, EVENT_COLUMNS, events)
-            for addition in additions:
-                await self._add_to_links(statements, addition)
-            for addition in additions:
-                await self._add_to_workspaces(statements, addition)
+            await self.add(statements, additions)
 
         await self._database.transaction(work)
 
-    async def _add_to_links(self, statements: Statements, addition: Addition) -> None:
+    async def add(self, statements: Statements, additions: Sequence[Countable]) -> None:
+        """To totals, rollups and sketches, in a transaction that the caller has opened."""
+        for addition in additions:
+            await self._add_to_links(statements, addition)
+        for addition in additions:
+            await self._add_to_workspaces(statements, addition)
+
+    async def _add_to_links(self, statements: Statements, addition: Countable) -> None:
         """Totals first and in id order: they are the lock of all that belongs to a link, so that machines which add
         to the same links never deadlock and never read a sketch that another is about to write."""
         rows = addition.of_links
@@ -149,9 +177,7 @@ class ClickStore:
         def workspaces(links: Sequence[int]) -> list[int]:
             return [addition.workspaces[link_id] for link_id in links]
 
-        await statements.merge(
-            "link_total", _LINK_TOTAL, [rows.owners, workspaces(rows.owners), *rows.totals]
-        )
+        await statements.merge("link_total", LINK_TOTAL, [rows.owners, workspaces(rows.owners), *rows.totals])
         links, quarters, *counts = rows.quarters
         await statements.merge("click_quarter", _QUARTER, [links, quarters, workspaces(links), *counts])
         links, dimensions, values, *counts = rows.daily
@@ -161,10 +187,10 @@ class ClickStore:
         )
         await self._add_uniques(statements, "link", addition.day, rows.people, addition.workspaces)
 
-    async def _add_to_workspaces(self, statements: Statements, addition: Addition) -> None:
+    async def _add_to_workspaces(self, statements: Statements, addition: Countable) -> None:
         """Last, for all machines add to the same few rows: each holds them for as short as can be."""
         rows = addition.of_workspaces
-        await statements.merge("workspace_total", _WORKSPACE_TOTAL, [rows.owners, *rows.totals])
+        await statements.merge("workspace_total", WORKSPACE_TOTAL, [rows.owners, *rows.totals])
         await statements.merge("workspace_quarter", _WORKSPACE_QUARTER, rows.quarters)
         owners, dimensions, values, *counts = rows.daily
         days = [addition.day] * len(owners)
@@ -197,7 +223,7 @@ class ClickStore:
         sketches, visitors = zip(*grown, strict=True)
         scopes, days = [scope] * len(ids), [day] * len(ids)
         owners = [workspaces[scope_id] for scope_id in ids]
-        await statements.merge("click_unique", _UNIQUE, [scopes, ids, days, owners, sketches, visitors])
+        await statements.merge("click_unique", UNIQUE, [scopes, ids, days, owners, sketches, visitors])
 
     async def _add_top(
         self, statements: Statements, day: int, links: Mapping[int, Mapping[int, int]]

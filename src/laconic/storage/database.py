@@ -110,6 +110,14 @@ class Statements(Protocol):
         """
         ...
 
+    async def keep_events(self, month: int, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Adds rows to `click_event`, all of one month, skipping those whose id is there.
+
+        For clicks whose ids are made of what they are, so that a repetition makes the same ones. On SQLite the
+        month's file commits first and by itself.
+        """
+        ...
+
 
 class Tenant(Statements, Protocol):
     """The statements of one workspace."""

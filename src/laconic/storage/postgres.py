@@ -150,6 +150,9 @@ class ConnectionStatements:
     ) -> None:
         await self.copy_in("click_event", names, zip(*columns, strict=True))
 
+    async def keep_events(self, month: int, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        await self.insert_many("click_event", names, rows)
+
     async def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         with self._statement():
             await self._connection.copy_records_to_table(
@@ -228,6 +231,9 @@ class PostgresDatabase:
 
     async def append_events(self, *batch: Any) -> None:
         await self._alone(lambda statements: statements.append_events(*batch))
+
+    async def keep_events(self, month: int, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        await self.insert_many("click_event", names, rows)
 
     async def prepare_months(self, first: int, count: int) -> None:
         await self.fetch_one(postgres_sql.ENSURE_MONTHS, begin_of(first) // DAY, count)

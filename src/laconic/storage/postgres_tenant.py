@@ -49,6 +49,9 @@ class PostgresTenant:
     async def append_events(self, *batch: Any) -> None:
         await self._transact(lambda run: run.append_events(*batch))
 
+    async def keep_events(self, month: int, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        await self.insert_many("click_event", names, rows)
+
     async def fetch_events(self, month: int, sql: str, *args: Any) -> list[Row]:
         return await self.fetch_all(sql, *args)
 

@@ -80,7 +80,7 @@ class _WriterSession:
         with translated():
             self._connection = connect(path, read_only=False, cache_kib=cache_kib)
         self._events = EventWriter(path.parent)
-        self.statements: Statements = ConnectionStatements(self._connection, self._events.append)
+        self.statements: Statements = ConnectionStatements(self._connection, self._events)
 
     def _do(self, sql: str) -> None:
         with translated():
@@ -210,6 +210,9 @@ class SqliteDatabase:
         await self._writer.run(
             lambda statements: statements.append_events(month, journal_id, sequences, names, columns)
         )
+
+    async def keep_events(self, month: int, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        await self._writer.run(lambda statements: statements.keep_events(month, names, rows))
 
     async def prepare_months(self, first: int, count: int) -> None:
         """Nothing: a month's file is made with its first click."""

@@ -5,7 +5,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import apsw
 
@@ -48,8 +48,19 @@ def translated() -> Iterator[None]:
         raise Unavailable(f"SQLite: {error}") from error
 
 
-# Month, journal, sequences, names, columns: see `Statements.append_events`.
-Append = Callable[[int, str, Sequence[int], Sequence[str], Sequence[Sequence[Any]]], None]
+class Events(Protocol):
+    """Who writes raw clicks; see `Statements.append_events` and `keep_events`."""
+
+    def append(
+        self,
+        month: int,
+        journal_id: str,
+        sequences: Sequence[int],
+        names: Sequence[str],
+        columns: Sequence[Sequence[Any]],
+    ) -> None: ...
+
+    def keep(self, month: int, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None: ...
 
 
 def rows_of(connection: apsw.Connection, sql: str, args: Sequence[Any] = ()) -> list[Row]:
@@ -65,9 +76,9 @@ def rows_among(connection: apsw.Connection, sql: str, ids: Sequence[int], args: 
 class ConnectionStatements:
     """The statements of one connection. Their awaits never suspend."""
 
-    def __init__(self, connection: apsw.Connection, append: Append | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, events: Events | None = None) -> None:
         self._connection = connection
-        self._append = append
+        self._events = events
 
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
         rows = await self.fetch_all(sql, *args)
@@ -104,8 +115,12 @@ class ConnectionStatements:
         names: Sequence[str],
         columns: Sequence[Sequence[Any]],
     ) -> None:
-        assert self._append is not None, "only a writer appends events"  # noqa: S101
-        self._append(month, journal_id, sequences, names, columns)
+        assert self._events is not None, "only a writer appends events"  # noqa: S101
+        self._events.append(month, journal_id, sequences, names, columns)
+
+    async def keep_events(self, month: int, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        assert self._events is not None, "only a writer keeps events"  # noqa: S101
+        self._events.keep(month, names, rows)
 
     def insert(
         self, table: str, names: Sequence[str], rows: Sequence[Sequence[Any]], on_conflict: str = ""
@@ -156,6 +171,14 @@ def connect_existing(path: Path, *, read_only: bool) -> apsw.Connection | None:
         if path.exists():
             raise
         return None
+
+
+def connect_foreign(path: Path) -> apsw.Connection:
+    """Another program's file, as it is: nothing is set that would be written into it."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_handler(_wait_for_lock())
+    connection.execute("PRAGMA query_only = ON")
+    return connection
 
 
 def connect(

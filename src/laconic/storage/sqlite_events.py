@@ -118,6 +118,18 @@ class EventWriter:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
+    def keep(self, month: int, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Durable when it returns. Those whose id is there are skipped."""
+        with translated():
+            connection = self._connection(month)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                ConnectionStatements(connection).insert("click_event", names, rows, "ON CONFLICT DO NOTHING")
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
     def _connection(self, month: int) -> Any:
         path = event_file(self._folder, month)
         known = self._open.get(month)

@@ -121,6 +121,22 @@ class EventStore:
         codes = {row[0]: row[1] for row in found}
         return [(workspace_id, codes.get(event.short_link_id), event) for workspace_id, event in events]
 
+    async def page_of_workspace(
+        self, workspace_id: int, month: int, behind: Place, limit: int
+    ) -> list[ClickEvent]:
+        """Clicks of all links of a workspace in a month, oldest first, behind a place."""
+        rows = await self._database.for_workspace(workspace_id).fetch_events(
+            month,
+            f"{_SELECT} WHERE workspace_id = $1 AND clicked_at >= $2 AND clicked_at < $3"
+            " AND (clicked_at, id) > ($4, $5) ORDER BY clicked_at, id LIMIT $6",
+            workspace_id,
+            max(behind.clicked_at, begin_of(month)),
+            begin_of(month + 1),
+            *behind,
+            limit,
+        )
+        return [ClickEvent(*row) for row in rows]
+
     async def count_all(self, month: int, start: int, end: int) -> int:
         """How many clicks all workspaces have in a part of a month."""
         rows = await self._database.fetch_events(

@@ -1,0 +1,111 @@
+"""An import that is killed again and again, and then comes to its end, has added everything once."""
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from laconic.clock import DAY, now, to_rfc3339
+from laconic.storage.engines import open_database
+from laconic.storage.months import begin_of
+from tests.moving.shorteners import FIREFOX, YOURLS, Table, sqlite_file
+
+_LINKS, _CLICKS, _KILLS = 1_000, 20_000, 6
+
+
+@pytest.mark.long
+def test_a_killed_import_goes_on_and_counts_everything_once(migrated_url: str, tmp_path: Path) -> None:
+    """kill -9 at moments that nobody chose: totals, rollups and single clicks are those of the source."""
+    choose = random.Random(1)
+    codes = [f"code{number:05d}" for number in range(_LINKS)]
+    begin = now() - 90 * DAY
+    times = sorted(choose.randrange(begin, begin + 80 * DAY) for _ in range(_CLICKS))
+    log = [
+        (
+            number,
+            to_rfc3339(time)[:19].replace("T", " "),
+            choose.choice(codes),
+            "direct",
+            FIREFOX,
+            "1.1.1.1",
+            "AU",
+        )
+        for number, time in enumerate(times, 1)
+    ]
+    counts = Counter(row[2] for row in log)
+    links = [
+        (code, "https://example.com/", code, "2020-01-01 00:00:00", "", counts[code] + 1) for code in codes
+    ]
+    names = [table.columns for table in YOURLS]
+    tables = [
+        Table("yourls_url", names[0], "keyword PRIMARY KEY, url, title, timestamp, ip, clicks", links),
+        Table("yourls_log", names[2], "click_id INTEGER PRIMARY KEY, " + ", ".join(names[2][1:]), log),
+    ]
+    file = sqlite_file(tmp_path / "yourls.db", tables)
+    killed = 0
+    for _ in range(_KILLS):
+        process = _import(file, migrated_url)
+        try:
+            process.wait(timeout=choose.uniform(2.0, 6.0))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            killed += 1
+        process.wait()
+    assert killed
+    assert _import(file, migrated_url).wait(timeout=300) == 0
+    assert _import(file, migrated_url).wait(timeout=300) == 0
+    assert asyncio.run(_totals(migrated_url)) == {
+        "link_total": _CLICKS + _LINKS,
+        "workspace_total": _CLICKS + _LINKS,
+        "click_quarter": _CLICKS,
+        "workspace_quarter": _CLICKS,
+        "click_daily": 6 * _CLICKS,
+        "events": _CLICKS,
+        "links": _LINKS,
+    }
+
+
+def _import(file: Path, url: str) -> "subprocess.Popen[bytes]":
+    environment = {**os.environ, "LACONIC_DATABASE_URL": url}
+    command = [
+        sys.executable,
+        "-m",
+        "laconic",
+        "import",
+        str(file),
+        "--json",
+        "--data",
+        str(file.parent / "data"),
+    ]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+
+
+async def _totals(url: str) -> dict[str, int]:
+    database = await open_database(url)
+    try:
+        found = {}
+        for table in ("link_total", "workspace_total", "click_quarter", "workspace_quarter", "click_daily"):
+            row = await database.fetch_one(f"SELECT sum(clicks) FROM {table}")
+            found[table] = int(row[0]) if row else 0
+        months = await database.event_months()
+        events = 0
+        for month in months:
+            rows = await database.fetch_events(
+                month,
+                "SELECT count(*) FROM click_event WHERE clicked_at >= $1 AND clicked_at < $2",
+                *_bounds(month),
+            )
+            events += int(rows[0][0]) if rows else 0
+        row = await database.fetch_one("SELECT count(*) FROM short_link")
+        return {**found, "events": events, "links": int(row[0]) if row else 0}
+    finally:
+        await database.close()
+
+
+def _bounds(month: int) -> tuple[int, int]:
+    return begin_of(month), begin_of(month + 1)
