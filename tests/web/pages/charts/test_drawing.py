@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -108,7 +109,7 @@ def test_ticks_are_few_and_reach_the_largest_number(most: int) -> None:
     assert marks[0] == 0
     assert marks[-1] >= max(most, 1)
     assert 2 <= len(marks) <= 6
-    assert len({later - earlier for earlier, later in zip(marks, marks[1:], strict=False)}) == 1
+    assert len({later - earlier for earlier, later in pairwise(marks)}) == 1
 
 
 @given(some.lists(_COUNTS, min_size=1))
