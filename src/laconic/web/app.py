@@ -45,6 +45,7 @@ from laconic.web.api.shorten import ShortenRoutes
 from laconic.web.api.users import UserRoutes
 from laconic.web.api.workspaces import WorkspaceRoutes
 from laconic.web.health import HealthRoutes
+from laconic.web.pages.dashboard.routes import dashboard_routes
 from laconic.web.pages.docs import DocsRoutes
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.home import HomeRoutes
@@ -193,6 +194,7 @@ def make_framework(services: Services, gate: Gate, forms: FormTokens, shared: Se
         OversightRoutes(services, gate),
         HomeRoutes(services, gate, painter, forms),
         *_sign_in_routes(services, gate, forms),
+        *dashboard_routes(services, gate, forms),
         DocsRoutes(app),
         StaticRoutes(),
         WellKnownRoutes(services.settings.base_url),

@@ -37,6 +37,7 @@ _REMEMBER_USERS_SECONDS = 0.9
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # Where the gate leaves what the caller has left of their rate, for whoever writes the answer's headers.
 ALLOWANCE = "laconic.allowance"
+_SIGNED_IN = "laconic.signed_in"
 
 _OPEN_SCOPES = TENANT_SCOPES | {OPERATOR, OWN_KEYS}
 _ANYONES_SCOPES = frozenset({LINKS_CREATE})
@@ -127,8 +128,13 @@ class Gate:
 
     async def signed_in(self, request: Request) -> SignedIn | None:
         """The session of the browser that asks."""
-        token = self.cookie.token(request)
-        return None if token is None else await self._sessions.find(token)
+        if _SIGNED_IN not in request.scope:
+            token = self.cookie.token(request)
+            found = None if token is None else await self._sessions.find(token)
+            # Asked for again by the page that this request is for.
+            request.scope[_SIGNED_IN] = found
+        signed_in: SignedIn | None = request.scope[_SIGNED_IN]
+        return signed_in
 
     async def _require_own_page(self, request: Request) -> None:
         """A browser sends its cookie whoever makes it ask: a change needs the token of one of our own pages."""

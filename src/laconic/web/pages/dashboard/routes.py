@@ -1,0 +1,25 @@
+"""Every page of the dashboard, one line each."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from fastapi import APIRouter
+
+from laconic.web.api.authentication import Gate
+from laconic.web.pages.dashboard.account import AccountRoutes
+from laconic.web.pages.dashboard.overview import OverviewRoutes
+from laconic.web.pages.dashboard.shell import Shell
+from laconic.web.pages.form_tokens import FormTokens
+from laconic.wiring import Services
+
+
+class Routes(Protocol):
+    def router(self) -> APIRouter: ...
+
+
+def dashboard_routes(services: Services, gate: Gate, tokens: FormTokens) -> Sequence[Routes]:
+    shell = Shell(services, gate, tokens)
+    return [
+        OverviewRoutes(shell),
+        AccountRoutes(shell),
+    ]
