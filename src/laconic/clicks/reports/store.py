@@ -127,7 +127,7 @@ class ReportStore:
     async def daily_visitors(self, workspace_id: int, scope: Scope, days: Days) -> dict[int, int]:
         """What the sketch of each of these days estimates; none for a day without visitors."""
         rows = await self._read(workspace_id, scope, _DAILY_VISITORS[scope.kind], *days)
-        return {day: visitors for day, visitors in rows}
+        return {int(day): int(visitors) for day, visitors in rows}
 
     async def quarters(
         self, workspace_id: int, scope: Scope, start: int, end: int

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from laconic.web.api.authentication import Gate
 from laconic.web.pages.dashboard.account import AccountRoutes
+from laconic.web.pages.dashboard.link_page import LinkPageRoutes
 from laconic.web.pages.dashboard.overview import OverviewRoutes
 from laconic.web.pages.dashboard.shell import Shell
 from laconic.web.pages.form_tokens import FormTokens
@@ -21,5 +22,6 @@ def dashboard_routes(services: Services, gate: Gate, tokens: FormTokens) -> Sequ
     shell = Shell(services, gate, tokens)
     return [
         OverviewRoutes(shell),
+        LinkPageRoutes(shell),
         AccountRoutes(shell),
     ]
