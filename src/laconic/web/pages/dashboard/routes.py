@@ -9,6 +9,7 @@ from laconic.web.api.authentication import Gate
 from laconic.web.pages.dashboard.account import AccountRoutes
 from laconic.web.pages.dashboard.link_checks import LinkCheckRoutes
 from laconic.web.pages.dashboard.link_form import LinkFormRoutes
+from laconic.web.pages.dashboard.link_page import LinkPageRoutes
 from laconic.web.pages.dashboard.link_qr import LinkQrRoutes
 from laconic.web.pages.dashboard.links import LinkListRoutes
 from laconic.web.pages.dashboard.overview import OverviewRoutes
@@ -29,5 +30,6 @@ def dashboard_routes(services: Services, gate: Gate, tokens: FormTokens) -> Sequ
         LinkFormRoutes(shell),
         LinkCheckRoutes(shell),
         LinkQrRoutes(shell),
+        LinkPageRoutes(shell),
         AccountRoutes(shell),
     ]
