@@ -13,7 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import apsw
 
@@ -42,6 +42,9 @@ from laconic.storage.sqlite_events import (
 from laconic.storage.sqlite_follow import follow
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
 from laconic.storage.sqlite_text import numbered, search_condition
+
+if TYPE_CHECKING:
+    from laconic.storage.breaker import Breaker
 
 T = TypeVar("T")
 Writes = Literal["links", "clicks"]
@@ -108,6 +111,7 @@ class SqliteDatabase:
 
     answers_at_once = True
     skip_locked = ""  # there is one writer
+    breakers: "Sequence[Breaker]" = ()
 
     def __init__(self, folder: Path, writes: Writes) -> None:
         other: Writes = "clicks" if writes == "links" else "links"
