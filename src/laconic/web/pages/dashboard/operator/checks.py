@@ -125,7 +125,7 @@ def check_clicks(
     facts = [
         ("Behind", seconds_text(lag_seconds)),
         ("Counted since the start", f"{numbers.applied:,}"),
-        ("Waiting on disk", bytes_text(numbers.journal_bytes)),
+        ("Journals on disk", bytes_text(numbers.journal_bytes)),
         ("Missed because the disk could not be written", f"{missed:,}"),
     ]
     for name, number in (

@@ -1,6 +1,7 @@
 """/dashboard/operator: how the installation is; its code pool; its clean-up."""
 
 import asyncio
+from dataclasses import replace
 
 import structlog
 from fastapi import APIRouter, Request
@@ -93,7 +94,8 @@ class UpkeepRoutes:
             "dashboard/operator/codes.html",
             "codes",
             report=report,
-            pool=check_pool(report, is_critical=self._services.pool.is_critical),
+            # Its numbers stand beside it.
+            pool=replace(check_pool(report, is_critical=self._services.pool.is_critical), facts=[]),
             left=None if left is None else minutes_text(left),
             custom_pattern=self._services.settings.custom_code_pattern,
         )
