@@ -10,6 +10,10 @@ from laconic.web.pages.dashboard.account import AccountRoutes
 from laconic.web.pages.dashboard.audit import AuditPageRoutes
 from laconic.web.pages.dashboard.domains import DomainPageRoutes
 from laconic.web.pages.dashboard.keys import ApiKeyRoutes
+from laconic.web.pages.dashboard.link_checks import LinkCheckRoutes
+from laconic.web.pages.dashboard.link_form import LinkFormRoutes
+from laconic.web.pages.dashboard.link_qr import LinkQrRoutes
+from laconic.web.pages.dashboard.links import LinkListRoutes
 from laconic.web.pages.dashboard.members import MemberRoutes
 from laconic.web.pages.dashboard.operator.oversight import OversightPageRoutes
 from laconic.web.pages.dashboard.operator.tenants import TenantRoutes
@@ -28,6 +32,10 @@ def dashboard_routes(services: Services, gate: Gate, tokens: FormTokens) -> Sequ
     shell = Shell(services, gate, tokens)
     return [
         OverviewRoutes(shell),
+        LinkListRoutes(shell),
+        LinkFormRoutes(shell),
+        LinkCheckRoutes(shell),
+        LinkQrRoutes(shell),
         AccountRoutes(shell),
         MemberRoutes(shell),
         ApiKeyRoutes(shell),
