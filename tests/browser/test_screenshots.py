@@ -18,7 +18,7 @@ from tests.browser.window import ADMIN, PASSWORD, Scheme, Size, Window, call_api
 from tests.flows.server import LaconicServer, eventually
 
 DOCS = Path(__file__).parents[2] / "docs" / "screenshots"
-# (file, path, size, scheme)
+# Of each: the name of its file, its page, and how it is looked at.
 PICTURES: tuple[tuple[str, str, Size, Scheme], ...] = (
     ("home", "/", "desktop", "light"),
     ("links", "/dashboard/links", "desktop", "light"),
