@@ -79,6 +79,11 @@ class Choices:
         interval = next((name for name in get_args(Interval) if name == self.interval), None)
         return read_period(since, self.until or None, interval, self.zone, moment)
 
+    @property
+    def is_open(self) -> bool:
+        """Does the period end now, in a bucket that is not over?"""
+        return not self.until
+
     def or_default(self) -> "Choices":
         """What is shown beside a refusal."""
         return replace(self, preset=_DEFAULT, since="", until="", interval="", zone=_known(self.zone))
