@@ -29,9 +29,11 @@ from laconic.codes.watch import PoolWatch
 from laconic.errors import CannotStart, Conflict
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
+from laconic.links.change_many import ManyChanger
 from laconic.links.create import LinkCreator
 from laconic.links.locate import Locator
 from laconic.links.once import Once
+from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
 from laconic.links.targets import TargetRules, canonical_host
 from laconic.oversight.block import Blocks
@@ -110,6 +112,7 @@ class Services:
     locator: Locator
     creator: LinkCreator
     changer: LinkChanger
+    many_changer: ManyChanger
     browser: LinkBrowser
     once: Once
     takedowns: Takedowns
@@ -206,6 +209,8 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
         api_keys = ApiKeys(database, workspaces)
         stack.push_async_callback(api_keys.close)
         oversight = OversightStore(database)
+        changer = LinkChanger(database, targets, cache=cache)
+        takedowns = Takedowns(database, cache=cache)
         yield Services(
             settings=settings,
             database=database,
@@ -232,10 +237,11 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             links=links,
             locator=Locator(directory, links),
             creator=creator,
-            changer=LinkChanger(database, targets, cache=cache),
-            browser=LinkBrowser(links),
+            changer=changer,
+            many_changer=ManyChanger(database, links, changer, takedowns.covers),
+            browser=LinkBrowser(links, SearchStore(database)),
             once=Once(database),
-            takedowns=Takedowns(database, cache=cache),
+            takedowns=takedowns,
             blocks=Blocks(oversight, directory, canonical_host),
             visitor_reports=VisitorReports(oversight),
             statistics=Statistics(database),

@@ -7,7 +7,11 @@ from fastapi import APIRouter
 
 from laconic.web.api.authentication import Gate
 from laconic.web.pages.dashboard.account import AccountRoutes
+from laconic.web.pages.dashboard.link_checks import LinkCheckRoutes
+from laconic.web.pages.dashboard.link_form import LinkFormRoutes
 from laconic.web.pages.dashboard.link_page import LinkPageRoutes
+from laconic.web.pages.dashboard.link_qr import LinkQrRoutes
+from laconic.web.pages.dashboard.links import LinkListRoutes
 from laconic.web.pages.dashboard.overview import OverviewRoutes
 from laconic.web.pages.dashboard.shell import Shell
 from laconic.web.pages.form_tokens import FormTokens
@@ -22,6 +26,10 @@ def dashboard_routes(services: Services, gate: Gate, tokens: FormTokens) -> Sequ
     shell = Shell(services, gate, tokens)
     return [
         OverviewRoutes(shell),
+        LinkListRoutes(shell),
+        LinkFormRoutes(shell),
+        LinkCheckRoutes(shell),
+        LinkQrRoutes(shell),
         LinkPageRoutes(shell),
         AccountRoutes(shell),
     ]
