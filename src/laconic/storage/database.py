@@ -11,7 +11,11 @@ names the database's history: it changes when commits may be missing that were t
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    # Not for commands: it brings structlog, which would double their start.
+    from laconic.storage.breaker import Breaker
 
 Row = Sequence[Any]
 T = TypeVar("T")
@@ -193,6 +197,11 @@ class Database(Tenant, Protocol):
 
     async def sizes(self) -> dict[str, int]:
         """Bytes on disk by name: at least `database`; `wal` where there is one."""
+        ...
+
+    @property
+    def breakers(self) -> "Sequence[Breaker]":
+        """What stands between callers and a server that may be away; none for an engine inside this process."""
         ...
 
     async def tidy(self) -> None:

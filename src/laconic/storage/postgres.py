@@ -139,6 +139,10 @@ class PostgresDatabase:
         self._inserts: dict[Any, str] = {}
         self.breaker = Breaker("the database", self._probe, quiet_seconds=1.0)
 
+    @property
+    def breakers(self) -> Sequence[Breaker]:
+        return [self.breaker]
+
     async def _probe(self) -> None:
         async with acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
             await connection.execute("SELECT 1")

@@ -7,7 +7,11 @@ reads from it must be able to tell what is too old. One engine implements it, `r
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    # Not for commands: it brings structlog, which would double their start.
+    from laconic.storage.breaker import Breaker
 
 Argument = str | bytes | int
 Call = tuple[str, Sequence[Argument]]
@@ -35,6 +39,11 @@ class SharedStore(Protocol):
     @property
     def state(self) -> Literal["connected", "error"]:
         """As the last calls found it; costs nothing."""
+        ...
+
+    @property
+    def breakers(self) -> "Sequence[Breaker]":
+        """One for each server that was asked so far, and one for writes."""
         ...
 
     async def ping(self) -> bool:

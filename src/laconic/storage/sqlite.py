@@ -13,7 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import apsw
 
@@ -43,6 +43,9 @@ from laconic.storage.sqlite_follow import follow
 from laconic.storage.sqlite_index import index_urls
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
 from laconic.storage.sqlite_text import numbered, part_condition, search_condition
+
+if TYPE_CHECKING:
+    from laconic.storage.breaker import Breaker
 
 T = TypeVar("T")
 Writes = Literal["links", "clicks"]
@@ -109,6 +112,7 @@ class SqliteDatabase:
 
     answers_at_once = True
     skip_locked = ""  # there is one writer
+    breakers: "Sequence[Breaker]" = ()
 
     def __init__(self, folder: Path, writes: Writes) -> None:
         other: Writes = "clicks" if writes == "links" else "links"

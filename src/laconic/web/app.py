@@ -45,7 +45,10 @@ from laconic.web.api.shorten import ShortenRoutes
 from laconic.web.api.users import UserRoutes
 from laconic.web.api.workspaces import WorkspaceRoutes
 from laconic.web.health import HealthRoutes
+from laconic.web.pages.dashboard.operator.upkeep import UpkeepRoutes
 from laconic.web.pages.dashboard.routes import dashboard_routes
+from laconic.web.pages.dashboard.shell import Shell
+from laconic.web.pages.dashboard.transfer import TransferRoutes
 from laconic.web.pages.docs import DocsRoutes
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.home import HomeRoutes
@@ -79,11 +82,19 @@ class App:
         forms = FormTokens(CodeStore(services.database).permutation_secret, settings.base_url)
         gate = Gate(settings, services, forms)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
-        bulk = BulkRoutes(gate, imports or LocalImports(services))
+        imports = imports or LocalImports(services)
         board = board or Board()
         self.health = HealthRoutes(services, board)
-        analytics = AnalyticsRoutes(services, gate, lambda: board.lag_seconds)
-        shared: list[Routes] = [bulk, links, shorten, self.health, analytics]
+        shell = Shell(services, gate, forms)
+        shared: list[Routes] = [
+            BulkRoutes(gate, imports),
+            links,
+            shorten,
+            self.health,
+            AnalyticsRoutes(services, gate, lambda: board.lag_seconds),
+            TransferRoutes(shell, imports),
+            UpkeepRoutes(shell, self.health, board),
+        ]
         self._framework = make_framework(services, gate, forms, shared)
         # What programs call thousands of times a second goes to its handler straight: the framework knows
         # these routes too and describes them, but finding them takes it 120 of 200 us (measured).

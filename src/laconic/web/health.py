@@ -38,6 +38,13 @@ class HealthRoutes:
 
     async def health(self, request: Request) -> Response:
         """The state of everything this worker leans on."""
+        document = await self.state()
+        if "error" in document:
+            return json_response(document, 503, {"retry-after": "1"})
+        return json_response(document)
+
+    async def state(self) -> dict[str, Any]:
+        """The document of /health; `error` is in it when the database does not answer."""
         error = await self._database_error()
         redis = await self._redis_state()
         document: dict[str, Any] = {
@@ -52,9 +59,8 @@ class HealthRoutes:
         }
         if error is None:
             document["kgs_pool_size"] = await self._pool_size()
-            return json_response(document)
-        document |= {"status": "unhealthy", "database": "error", "error": error}
-        return json_response(document, 503, {"retry-after": "1"})
+            return document
+        return document | {"status": "unhealthy", "database": "error", "error": error}
 
     def _is_degraded(self) -> bool:
         """Redirects go on, but clicks are late or were lost to a full disk a moment ago."""

@@ -90,7 +90,7 @@ class AuditRoutes:
         """Newest first."""
         actor = await self._gate.admit(request, ADMIN)
         query = _query(
-            action, subject_kind, subject_id, actor_id, created_from, created_to, _read_cursor(cursor)
+            action, subject_kind, subject_id, actor_id, created_from, created_to, read_cursor(cursor)
         )
         found = await self._store.page(actor.workspace_id, query, limit + 1)
         shown = found[:limit]
@@ -180,7 +180,7 @@ def _query(
     )
 
 
-def _read_cursor(text: str | None) -> tuple[int, int] | None:
+def read_cursor(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     moment, _, event_id = text.partition("-")

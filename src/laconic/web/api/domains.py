@@ -18,7 +18,7 @@ from laconic.workspaces.domains.model import DNS_LABEL, HTTP_PATH, Domain, Domai
 from laconic.workspaces.model import ADMIN, LINKS_READ, OPERATOR
 
 # Proofs make this server ask others: so many for each workspace.
-_PROOFS_PER_SECOND, _PROOFS_AT_ONCE = 0.2, 5
+PROOFS_PER_SECOND, PROOFS_AT_ONCE = 0.2, 5
 
 
 class DomainRequest(BaseModel):
@@ -117,7 +117,7 @@ class DomainRoutes:
         self._domains = services.domains
         self._directory = services.directory
         self._gate = gate
-        self._proofs = Limiter(_PROOFS_PER_SECOND, _PROOFS_AT_ONCE)
+        self._proofs = Limiter(PROOFS_PER_SECOND, PROOFS_AT_ONCE)
 
     async def add(self, request: Request) -> Response:
         """Adds a domain. It serves nothing until it is proved."""

@@ -1,4 +1,4 @@
-"""A site with people in it, and the browsers of some of them."""
+"""A site with people in it, their browsers; and an office: on the fast engine, or on every one."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -6,10 +6,24 @@ from pathlib import Path
 import pytest
 
 from tests.web.api.opened import Api, opener
+from tests.web.pages.dashboard.office import Office, open_office
 from tests.web.people import Browser, browser, make_user
 
 ANN = "ann@example.com"
 VERA = "vera@example.com"
+
+
+@pytest.fixture
+async def office(empty_database: str, tmp_path: Path) -> AsyncIterator[Office]:
+    async with opener(empty_database, tmp_path / "data")(host="0.0.0.0") as api, open_office(api) as office:
+        yield office
+
+
+@pytest.fixture
+async def every_office(migrated_url: str, tmp_path: Path) -> AsyncIterator[Office]:
+    """The same on every engine."""
+    async with opener(migrated_url, tmp_path / "data")(host="0.0.0.0") as api, open_office(api) as office:
+        yield office
 
 
 @pytest.fixture

@@ -38,6 +38,8 @@ _GROUPS: Final[Mapping[str, Sequence[Section]]] = {
         Section("cleanup", "Clean-up", "/dashboard/operator/cleanup", "broom", OPERATOR),
         Section("takedowns", "Takedowns", "/dashboard/operator/takedowns", "shield", OPERATOR),
         Section("reports", "Reports", "/dashboard/operator/reports", "flag", OPERATOR),
+        Section("blocked", "Blocked hosts", "/dashboard/operator/blocked", "stop", OPERATOR),
+        Section("workspaces", "Workspaces", "/dashboard/operator/workspaces", "boxes", OPERATOR),
     ),
 }
 
