@@ -62,7 +62,9 @@ def test_charts_are_for_everybody_and_move_nothing(look: Any, size: Size, scheme
         expect(one.page.locator(".pulse")).to_have_attribute("data-state", "on")
         if one.layout_shift() > 0.001:
             wrong.append(f"{path}: its layout shifts by {one.layout_shift():.4f}")
-        one.page.evaluate("document.querySelectorAll('main details').forEach((part) => { part.open = true; })")
+        one.page.evaluate(
+            "document.querySelectorAll('main details').forEach((part) => { part.open = true; })"
+        )
         wrong += [f"{path}: {finding}" for finding in one.grave_findings()]
         if one.has_sideways_scroll():
             wrong.append(f"{path}: scrolls sideways")
