@@ -49,7 +49,7 @@ async def test_an_empty_workspace_asks_for_its_first_link(browser: httpx.AsyncCl
     """Not a page of noughts."""
     page = await _page(browser, "/dashboard")
     assert "Make the first link" in page
-    assert 'href="/dashboard/links/new"' in page
+    assert 'href="/dashboard/new-link"' in page
 
 
 async def test_charts_show_what_the_api_reports(

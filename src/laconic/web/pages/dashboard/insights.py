@@ -134,6 +134,7 @@ class Analyst:
     async def look(self, workspace_id: int, link_id: int | None, choices: Choices) -> Insights:
         """Raises ChoiceRefused for a time that cannot be."""
         period = choices.period()
+        earlier = before_by_date(period)
         scope = Scope(link_id)
         lists, series, before, week, visitors = await asyncio.gather(
             self._report(
@@ -143,7 +144,7 @@ class Analyst:
             self._report(
                 workspace_id,
                 scope,
-                Question(before_by_date(period), (), choices.traffic, compare=False, top_links=False),
+                Question(earlier, (), choices.traffic, compare=False, top_links=False),
             ),
             self._reports.week(workspace_id, scope, period, choices.traffic),
             self._reports.daily_visitors(workspace_id, scope, period),
