@@ -25,11 +25,16 @@ _MOST_TIMES: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`kind` is the class by which it is styled; only a filled one has an area below it."""
+    """`kind` is the class by which it is styled; only a filled one has an area below it.
+
+    The last bucket of an open one is not over yet: the way there is drawn apart, so that a day that has just begun does
+    not look like a fall.
+    """
 
     kind: str
     values: Sequence[int]
     is_filled: bool = False
+    is_open: bool = False
 
 
 def draw_timeline(
@@ -78,10 +83,17 @@ def _line(line: Line, places: int, top: int, plot: int) -> Markup:
     if len(points) == 1:
         # One moment has no course: its height, over the whole width.
         points = [(0.0, points[0][1]), (float(_ACROSS), points[0][1])]
-    path = "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
-    area = f"{path}L{points[-1][0]:g} {plot}L{points[0][0]:g} {plot}Z" if line.is_filled else ""
+    area = f"{_path(points)}L{points[-1][0]:g} {plot}L{points[0][0]:g} {plot}Z" if line.is_filled else ""
     filled = Markup('<path class="area {}" d="{}"/>').format(line.kind, area) if area else Markup("")
-    return filled + Markup('<path class="line {}" d="{}"/>').format(line.kind, path)
+    stroke = Markup('<path class="line {}" d="{}"/>').format
+    if line.is_open and len(points) > 2:
+        last = stroke(f"{line.kind} open", _path(points[-2:]))
+        return filled + stroke(line.kind, _path(points[:-1])) + last
+    return filled + stroke(line.kind, _path(points))
+
+
+def _path(points: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
 
 
 def _times(times: Sequence[str], y: int) -> Markup:

@@ -79,6 +79,11 @@ class Choices:
         interval = next((name for name in get_args(Interval) if name == self.interval), None)
         return read_period(since, self.until or None, interval, self.zone, moment)
 
+    @property
+    def is_open(self) -> bool:
+        """Does the period end now, in a bucket that is not over?"""
+        return not self.until
+
     def or_default(self) -> "Choices":
         """What is shown beside a refusal."""
         return replace(self, preset=_DEFAULT, since="", until="", interval="", zone=_known(self.zone))
@@ -127,13 +132,11 @@ def before_by_date(period: Period) -> Period:
     """The same number of whole days before, so that a chart lays days upon days and hours upon hours."""
     first = _date(period, period.start)
     days = (_date(period, period.end - 1) - first).days + 1
-    return read_period(
-        (first - timedelta(days=days)).isoformat(),
-        (first - timedelta(days=1)).isoformat(),
-        period.interval,
-        period.zone_name,
-        period.start,
-    )
+    bounds = ((first - timedelta(days=ago)).isoformat() for ago in (days, 1))
+    try:
+        return read_period(*bounds, period.interval, period.zone_name, period.start)
+    except ChoiceRefused:
+        return period.before()  # at the beginning of all time
 
 
 def _date(period: Period, moment: int) -> date:

@@ -23,7 +23,7 @@ from laconic.web.pages.charts.labels import (
     utc_day_name,
 )
 from laconic.web.pages.charts.scale import percent, shades
-from laconic.web.pages.charts.timeline import LOW, Line, draw_timeline
+from laconic.web.pages.charts.timeline import HEIGHT, LOW, Line, draw_timeline
 from laconic.web.pages.charts.world import draw_world
 from laconic.web.pages.dashboard.choices import Choices, before_by_date
 
@@ -134,6 +134,7 @@ class Analyst:
     async def look(self, workspace_id: int, link_id: int | None, choices: Choices) -> Insights:
         """Raises ChoiceRefused for a time that cannot be."""
         period = choices.period()
+        earlier = before_by_date(period)
         scope = Scope(link_id)
         lists, series, before, week, visitors = await asyncio.gather(
             self._report(
@@ -143,7 +144,7 @@ class Analyst:
             self._report(
                 workspace_id,
                 scope,
-                Question(before_by_date(period), (), choices.traffic, compare=False, top_links=False),
+                Question(earlier, (), choices.traffic, compare=False, top_links=False),
             ),
             self._reports.week(workspace_id, scope, period, choices.traffic),
             self._reports.daily_visitors(workspace_id, scope, period),
@@ -174,8 +175,10 @@ def _insights(
         period_name=period_name(period),
         report=lists,
         figures=_figures(series, lists),
-        timeline=_timeline(choices.traffic, series, before),
-        visitors=_visitors(visitors) if len(visitors) > 1 and choices.traffic != "bots" else None,
+        timeline=_timeline(choices, series, before),
+        visitors=_visitors(choices, visitors, LOW if lists.top_links is not None else HEIGHT)
+        if len(visitors) > 1 and choices.traffic != "bots"
+        else None,
         world=draw_world(
             {value: counts.clicks for value, counts in lists.groups["country"].values},
             labelled_by="countries",
@@ -201,7 +204,7 @@ def _figures(series: Report, lists: Report) -> list[Figure]:
             "Visitors",
             now.visitors or 0,
             visitors_before,
-            "estimated" if is_one_day else "estimated by day, and added up",
+            "Estimated for the day." if is_one_day else "Estimated for each day, and added up.",
         ),
         Figure.compared("bots", "Bots and previews", now.counts.bot_clicks, before.bot_clicks),
     ]
@@ -214,7 +217,8 @@ _TIMELINE_COLUMNS: Final[Mapping[Traffic, tuple[str, ...]]] = {
 }
 
 
-def _timeline(traffic: Traffic, series: Report, before: Report) -> Chart:
+def _timeline(choices: Choices, series: Report, before: Report) -> Chart:
+    traffic = choices.traffic
     period = series.question.period
     buckets = [bucket for bucket, _ in series.series]
     counts = [one for _, one in series.series]
@@ -225,10 +229,10 @@ def _timeline(traffic: Traffic, series: Report, before: Report) -> Chart:
         "bots": bots,
         "all": [one.clicks for one in counts],
     }[traffic]
-    lines = [Line("before", earlier), Line("main", main, is_filled=True)]
+    lines = [Line("before", earlier), Line("main", main, is_filled=True, is_open=choices.is_open)]
     columns = [main, earlier + [0] * (len(main) - len(earlier))]
     if traffic != "bots":
-        lines.append(Line("bots", bots))
+        lines.append(Line("bots", bots, is_open=choices.is_open))
         columns.insert(1, bots)
     drawing = draw_timeline(
         lines,
@@ -251,15 +255,15 @@ def _timeline_words(series: Report, values: Sequence[int]) -> str:
     return f"{period_name(period)}: {total:,} clicks, most of them ({most:,}) on {long_name(period, best)}."
 
 
-def _visitors(days: Sequence[tuple[int, int]]) -> Chart:
+def _visitors(choices: Choices, days: Sequence[tuple[int, int]], height: int) -> Chart:
     values = [visitors for _, visitors in days]
     names = [utc_day_name(day) for day, _ in days]
     drawing = draw_timeline(
-        [Line("visitors", values, is_filled=True)],
+        [Line("visitors", values, is_filled=True, is_open=choices.is_open)],
         names,
         labelled_by="visitors",
         description=f"At most {max(values):,} visitors on a day.",
-        height=LOW,
+        height=height,
     )
     return Chart(
         drawing, ("Visitors",), [(name, (value,)) for name, value in zip(names, values, strict=True)]

@@ -5,13 +5,12 @@ from typing import Final, NamedTuple
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from laconic import clock
 from laconic.clicks.events.model import ClickEvent
-from laconic.links.model import Link
 from laconic.web.api.links import domain_of
 from laconic.web.pages.charts.countries import country_name
 from laconic.web.pages.dashboard.choices import OFFER, Choices
 from laconic.web.pages.dashboard.insights import Analyst
+from laconic.web.pages.dashboard.link_paths import LINKS, ShownLink
 from laconic.web.pages.dashboard.shell import Shell
 from laconic.workspaces.model import ANALYTICS_READ
 
@@ -37,8 +36,7 @@ class LinkPageRoutes:
             "links",
             200 if error is None else 422,
             link=link,
-            state=_state(link),
-            short_url=services.directory.short_url(domain_id, code),
+            shown=ShownLink.of(services, link),
             insights=insights,
             error=error,
             recent=[_shown(event) for event in recent.events],
@@ -47,7 +45,7 @@ class LinkPageRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter(include_in_schema=False)
-        router.add_api_route("/dashboard/links/{code}", self.show, methods=["GET", "HEAD"])
+        router.add_api_route(LINKS + "/{code}", self.show, methods=["GET", "HEAD"])
         return router
 
 
@@ -71,13 +69,3 @@ def _shown(event: ClickEvent) -> ShownClick:
         program,
         event.referer or "",
     )
-
-
-def _state(link: Link) -> tuple[str, str]:
-    """What visitors of the link meet, in a word; and how good that is."""
-    if link.is_live(clock.now()):
-        return "live", "good"
-    if link.gone_reason == "taken_down":
-        return "taken down", "bad"
-    is_disabled = not link.is_active and link.gone_reason != "expired"
-    return ("disabled", "warn") if is_disabled else ("expired", "warn")

@@ -1,6 +1,6 @@
 """GET /dashboard: the workspace at a glance."""
 
-from urllib.parse import urlsplit
+from functools import partial
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -8,9 +8,10 @@ from starlette.responses import Response
 from laconic.links.browse import Query
 from laconic.web.pages.dashboard.choices import OFFER, Choices
 from laconic.web.pages.dashboard.insights import Analyst
+from laconic.web.pages.dashboard.link_paths import host_of
 from laconic.web.pages.dashboard.navigation import HOME
 from laconic.web.pages.dashboard.shell import Shell
-from laconic.workspaces.model import ANALYTICS_READ, DEFAULT_DOMAIN_ID
+from laconic.workspaces.model import ANALYTICS_READ
 
 
 class OverviewRoutes:
@@ -34,15 +35,15 @@ class OverviewRoutes:
             error=error,
             newest=newest[0] if newest else None,
             short_url=services.directory.short_url,
-            domain_of=self._domain_of,
+            domain_of=partial(self._domain_of, visitor.workspace_id),
             **OFFER,
         )
 
-    def _domain_of(self, domain_id: int) -> str:
+    def _domain_of(self, workspace_id: int, domain_id: int) -> str:
         """The host by which a link's page finds it; none where it is found without."""
-        if domain_id == DEFAULT_DOMAIN_ID:
-            return ""
-        return urlsplit(self._shell.services.directory.prefix(domain_id)).hostname or ""
+        services = self._shell.services
+        is_default = domain_id == services.directory.default_of(workspace_id)
+        return "" if is_default else host_of(services, domain_id)
 
     def router(self) -> APIRouter:
         router = APIRouter(include_in_schema=False)

@@ -61,8 +61,9 @@ const liveLine = (click, showsCode) => {
   const time = element("time", clock.format(new Date(click.clicked_at)));
   time.dateTime = click.clicked_at;
   const country = click.country ? countryName(click.country) : "Unknown country";
-  line.append(time, " ", element("span", click.city ? `${click.city}, ${country}` : country, "from"));
-  if (showsCode) line.append(" ", element("code", click.short_code));
+  const from = element("span", click.city ? `${click.city}, ${country}` : country, "from");
+  if (showsCode) from.append(" ", element("code", `/${click.short_code}`));
+  line.append(from, time);
   const program = [click.browser, click.os].filter(Boolean).join(", ") || click.device_type;
   line.append(element("span", click.referer ? `${program} · ${click.referer}` : program, "muted"));
   return line;
