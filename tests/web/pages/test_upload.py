@@ -70,7 +70,8 @@ async def test_a_field_is_bounded(field: bytes) -> None:
     """Only the file may be long: nothing else is kept in memory without end."""
     body = b"--edge\r\nContent-Disposition: form-data; " + field + b"\r\n--edge--\r\n"
     upload = Upload(request_of(body, "multipart/form-data; boundary=edge"))
-    with pytest.raises(Problem, match="at most"):
+    # The parser has a bound of its own for names.
+    with pytest.raises(Problem, match="at most|not what a browser sends"):
         await upload.begin()
 
 
