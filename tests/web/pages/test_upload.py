@@ -71,7 +71,7 @@ async def test_a_field_is_bounded(field: bytes) -> None:
     body = b"--edge\r\nContent-Disposition: form-data; " + field + b"\r\n--edge--\r\n"
     upload = Upload(request_of(body, "multipart/form-data; boundary=edge"))
     # The parser has a bound of its own for names.
-    with pytest.raises(Problem, match="at most|not what a browser sends"):
+    with pytest.raises(Problem, match=r"at most|not what a browser sends"):
         await upload.begin()
 
 
