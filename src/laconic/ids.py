@@ -14,6 +14,11 @@ _TAIL_SIZE = 1 << _TAIL_BITS
 _ID_EPOCH_MS = 1_577_836_800_000
 
 
+def first_id_at(moment: int) -> int:
+    """No record that was made before this moment has this id or a later one."""
+    return max(0, moment // 1000 - _ID_EPOCH_MS) << _TAIL_BITS
+
+
 class IdSource:
     """Makes ids that grow within this process, also when the clock is set back."""
 

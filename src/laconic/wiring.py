@@ -33,6 +33,7 @@ from laconic.links.change_many import ManyChanger
 from laconic.links.create import LinkCreator
 from laconic.links.locate import Locator
 from laconic.links.once import Once
+from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
 from laconic.links.targets import TargetRules, canonical_host
 from laconic.oversight.block import Blocks
@@ -238,7 +239,7 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             creator=creator,
             changer=changer,
             many_changer=ManyChanger(database, links, changer, takedowns.covers),
-            browser=LinkBrowser(links),
+            browser=LinkBrowser(links, SearchStore(database)),
             once=Once(database),
             takedowns=takedowns,
             blocks=Blocks(oversight, directory, canonical_host),

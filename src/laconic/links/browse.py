@@ -12,6 +12,8 @@ from laconic.clock import LAST_MOMENT
 from laconic.errors import ChoiceRefused, LinkGone, LinkUnknown
 from laconic.links.fields import check_text
 from laconic.links.model import Link
+from laconic.links.search.candidates import candidates, padded
+from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
 
 LARGEST_PAGE = 1_000
@@ -72,8 +74,10 @@ class _Conditions:
 class LinkBrowser:
     """The verbs "get" and "list"."""
 
-    def __init__(self, store: LinkStore) -> None:
+    def __init__(self, store: LinkStore, search: SearchStore | None = None) -> None:
+        """Without `search` a search walks the list, which is right and slow."""
         self._store = store
+        self._search_store = search
 
     async def get(self, workspace_id: int, domain_id: int, code: str) -> Link:
         link = await self._store.find(workspace_id, domain_id, code)
@@ -86,6 +90,10 @@ class LinkBrowser:
     async def page(self, workspace_id: int, query: Query) -> Page:
         conditions = _Conditions()
         self._filter(conditions, query)
+        if query.search and query.search.strip():
+            found = await self._add_search(conditions, workspace_id, query.search)
+            if not found:
+                return Page([], None)
         column = _SORT_COLUMNS[query.sort.removeprefix("-")]
         direction, comparison = ("DESC", "<") if query.sort.startswith("-") else ("ASC", ">")
         if query.cursor is not None:
@@ -115,9 +123,19 @@ class LinkBrowser:
             conditions.add(f"short_link.created_at >= {conditions.mark(query.created_from)}")
         if query.created_to is not None:
             conditions.add(f"short_link.created_at < {conditions.mark(query.created_to)}")
-        if query.search and query.search.strip():
-            check_text("search", query.search)
-            conditions.add(self._search(conditions, query.search.strip()))
+
+    async def _add_search(self, conditions: _Conditions, workspace_id: int, search: str) -> bool:
+        """False when no link can be meant. Few candidates are named by their ids; many are met by walking the list."""
+        check_text("search", search)
+        text, found = search.strip(), None
+        if self._search_store is not None:
+            found = await candidates(self._search_store, workspace_id, text, _words(text))
+        if found is None:
+            conditions.add(self._search(conditions, text))
+        elif found:
+            marks = ",".join(conditions.mark(one) for one in padded(found))
+            conditions.add(f"short_link.id IN ({marks})")
+        return found is None or bool(found)
 
     def _search(self, conditions: _Conditions, text: str) -> str:
         """Words of title or description by their beginnings, the code as a whole, any part of the URL."""

@@ -272,6 +272,9 @@ class PostgresDatabase:
     def text_search(self, words: Sequence[str], argument: int) -> tuple[str, str]:
         return postgres_sql.search_condition(argument), postgres_sql.prefix_query(words)
 
+    def part_search(self, text: str, argument: int) -> tuple[str, tuple[str, ...]] | None:
+        return postgres_sql.part_condition(text, argument)
+
     async def sizes(self) -> dict[str, int]:
         row = await self.fetch_one("SELECT pg_database_size(current_database())")
         return {"database": row[0] if row else 0}

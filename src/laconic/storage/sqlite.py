@@ -40,8 +40,9 @@ from laconic.storage.sqlite_events import (
     read_events,
 )
 from laconic.storage.sqlite_follow import follow
+from laconic.storage.sqlite_index import index_urls
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
-from laconic.storage.sqlite_text import numbered, search_condition
+from laconic.storage.sqlite_text import numbered, part_condition, search_condition
 
 if TYPE_CHECKING:
     from laconic.storage.breaker import Breaker
@@ -234,6 +235,9 @@ class SqliteDatabase:
     def text_search(self, words: Sequence[str], argument: int) -> tuple[str, str]:
         return search_condition(words, argument)
 
+    def part_search(self, text: str, argument: int) -> tuple[str, tuple[str, ...]] | None:
+        return part_condition(text, argument)
+
     async def sizes(self) -> dict[str, int]:
         def size(path: Path) -> int:
             return path.stat().st_size if path.exists() else 0
@@ -244,6 +248,7 @@ class SqliteDatabase:
 
     async def tidy(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._readers, self._checkpoint)
+        await index_urls(self)
 
     def _checkpoint(self) -> None:
         with self._files_in_use:

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 # Each number of them is a statement of its own to prepare and remember; most have this many.
 _MOST_IDS = 500
+# Of a text that is searched for: more would make the query longer than its answer is worth.
+_MOST_PIECES = 200
 
 
 @lru_cache(maxsize=1024)
@@ -27,6 +29,21 @@ def among(sql: str, ids: Sequence[int], arguments: int) -> Iterator[tuple[str, S
         some = ids[start : start + _MOST_IDS]
         marks = ",".join(f"?{number}" for number in range(arguments + 1, arguments + 1 + len(some)))
         yield numbered(sql).replace("$ids", marks), some
+
+
+def part_condition(text: str, argument: int) -> tuple[str, tuple[str, ...]] | None:
+    """Links whose URLs hold all pieces of three characters, and those that the index has not reached yet."""
+    pieces = sorted({text[start : start + 3] for start in range(len(text) - 2)})
+    if not pieces or len(pieces) > _MOST_PIECES:
+        return None
+    query = " AND ".join('"' + piece.replace('"', '""') + '"' for piece in pieces)
+    like = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    condition = (
+        f"(id IN (SELECT rowid FROM short_link_url WHERE short_link_url MATCH ${argument})"
+        " OR id > (SELECT past FROM search_position))"
+        f" AND lower(original_url) LIKE lower(${argument + 1}) ESCAPE '\\'"
+    )
+    return condition, (query, like)
 
 
 def search_condition(words: Sequence[str], argument: int) -> tuple[str, str]:

@@ -51,12 +51,18 @@ def day_text(moment: int) -> str:
 
 
 def _day(moment: int) -> Markup:
-    """In a page: the day in UTC, which the script turns into the reader's own."""
-    return _TIME.format(to_rfc3339(moment), "day", day_text(moment))
+    """In a page: the day in UTC, which the script turns into the reader's own, about as wide."""
+    return _TIME.format(to_rfc3339(moment), "day", _short_day(moment))
 
 
 def _moment(moment: int) -> Markup:
-    return _TIME.format(to_rfc3339(moment), "moment", f"{day_text(moment)}, {to_rfc3339(moment)[11:16]} UTC")
+    text = f"{_short_day(moment)}, {to_rfc3339(moment)[11:16]} UTC"
+    return _TIME.format(to_rfc3339(moment), "moment", text)
+
+
+def _short_day(moment: int) -> str:
+    day, month, year = day_text(moment).split()
+    return f"{day} {month[:3]} {year}"
 
 
 def _count(number: int) -> str:

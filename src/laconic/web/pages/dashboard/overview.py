@@ -1,20 +1,48 @@
 """GET /dashboard: the workspace at a glance."""
 
+from urllib.parse import urlsplit
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from laconic.links.browse import Query
+from laconic.web.pages.dashboard.choices import OFFER, Choices
+from laconic.web.pages.dashboard.insights import Analyst
 from laconic.web.pages.dashboard.navigation import HOME
 from laconic.web.pages.dashboard.shell import Shell
-from laconic.workspaces.model import ANALYTICS_READ
+from laconic.workspaces.model import ANALYTICS_READ, DEFAULT_DOMAIN_ID
 
 
 class OverviewRoutes:
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
+        self._analyst = Analyst(shell.services.reports)
 
     async def show(self, request: Request) -> Response:
         visitor = await self._shell.enter(request, ANALYTICS_READ)
-        return await self._shell.page(visitor, "dashboard/overview.html", "overview")
+        services = self._shell.services
+        insights, error = await self._analyst.look_or_default(
+            visitor.workspace_id, None, Choices.from_request(request)
+        )
+        newest = (await services.browser.page(visitor.workspace_id, Query(limit=1))).links
+        return await self._shell.page(
+            visitor,
+            "dashboard/overview.html",
+            "overview",
+            200 if error is None else 422,
+            insights=insights,
+            error=error,
+            newest=newest[0] if newest else None,
+            short_url=services.directory.short_url,
+            domain_of=self._domain_of,
+            **OFFER,
+        )
+
+    def _domain_of(self, domain_id: int) -> str:
+        """The host by which a link's page finds it; none where it is found without."""
+        if domain_id == DEFAULT_DOMAIN_ID:
+            return ""
+        return urlsplit(self._shell.services.directory.prefix(domain_id)).hostname or ""
 
     def router(self) -> APIRouter:
         router = APIRouter(include_in_schema=False)

@@ -12,6 +12,7 @@ from laconic.web.pages.dashboard.domains import DomainPageRoutes
 from laconic.web.pages.dashboard.keys import ApiKeyRoutes
 from laconic.web.pages.dashboard.link_checks import LinkCheckRoutes
 from laconic.web.pages.dashboard.link_form import LinkFormRoutes
+from laconic.web.pages.dashboard.link_page import LinkPageRoutes
 from laconic.web.pages.dashboard.link_qr import LinkQrRoutes
 from laconic.web.pages.dashboard.links import LinkListRoutes
 from laconic.web.pages.dashboard.members import MemberRoutes
@@ -36,6 +37,7 @@ def dashboard_routes(services: Services, gate: Gate, tokens: FormTokens) -> Sequ
         LinkFormRoutes(shell),
         LinkCheckRoutes(shell),
         LinkQrRoutes(shell),
+        LinkPageRoutes(shell),
         AccountRoutes(shell),
         MemberRoutes(shell),
         ApiKeyRoutes(shell),
