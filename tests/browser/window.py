@@ -86,7 +86,7 @@ class Window:
         return bool(self.page.evaluate(wide))
 
     def violations(self) -> list[str]:
-        return list(self.page.evaluate("window.violations"))
+        return list(self.page.evaluate("window.violations || []"))
 
     def shoot(self, file: Path, *, whole: bool = False) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
