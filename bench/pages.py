@@ -98,7 +98,7 @@ async def _index(services: Services) -> None:
 
 async def _measure(client: httpx.AsyncClient) -> None:
     for name, query in _VIEWS.items():
-        wall, cpu = [], []
+        wall, cpu, shown = [], [], 0
         for number in range(_REQUESTS):
             begun, used = time.perf_counter(), time.process_time()
             answer = await client.get(f"/dashboard/links{query}", headers={"accept": "text/html"})
@@ -106,7 +106,7 @@ async def _measure(client: httpx.AsyncClient) -> None:
                 wall.append((time.perf_counter() - begun) * 1e3)
                 cpu.append((time.process_time() - used) * 1e3)
             assert answer.status_code == 200, answer.text
-        shown = answer.text.count('name="link"')
+            shown = answer.text.count('name="link"')
         print(
             f"  {name:36} {statistics.median(wall):8.1f} ms   slowest {max(wall):8.1f}"
             f"   CPU {statistics.median(cpu):7.1f} ms   {shown} shown",
