@@ -31,6 +31,16 @@ class SearchStore:
         found = self._database.part_search(part, 2)
         return None if found is None else await self._ids(workspace_id, found[0], *found[1])
 
+    async def moment_behind(self, workspace_id: int, last: int, count: int) -> int | None:
+        """When the link was made that comes so many behind those of this moment, newest first; None past the end."""
+        row = await self._database.for_workspace(workspace_id).fetch_one(
+            "SELECT created_at FROM short_link WHERE workspace_id = $1 AND created_at <= $2"
+            f" ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET {count:d}",
+            workspace_id,
+            last,
+        )
+        return None if row is None else int(row[0])
+
     async def _ids(self, workspace_id: int, condition: str, *arguments: Any) -> list[int] | None:
         """None when there are too many. The plus keeps the planner from walking the whole workspace instead."""
         rows = await self._database.for_workspace(workspace_id).fetch_all(
