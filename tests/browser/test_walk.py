@@ -9,12 +9,17 @@ from tests.browser.window import PASSWORD, Scheme, Size, Window, set_up_admin
 
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
 def test_from_first_start_to_gone(fresh: OpenWindow, size: Size, scheme: Scheme) -> None:
-    """First start, admin, create, follow, QR, edit, delete, undo, delete, 410."""
+    """First start, admin, create, follow, the click arrives, its chart, QR, edit, delete, undo, delete, 410."""
     window = fresh(size, scheme)
     page = window.page
     set_up_admin(window)
     _create(window)
+    expect(page.locator('.live .pulse[data-state="on"]')).to_be_visible()
     _follow(window, "https://example.com/walk")
+    expect(page.locator(".live ol > li")).to_have_count(1)
+    page.reload()
+    expect(page.get_by_role("heading", name="Clicks over time")).to_be_visible()
+    expect(page.locator("[data-chart] svg").first).to_be_visible()
     window.goto("/dashboard/links/walk1/qr")
     expect(page.get_by_role("img", name="QR code of")).to_be_visible()
     assert page.get_by_role("img", name="QR code of").evaluate("image => image.naturalWidth > 0")

@@ -36,7 +36,7 @@ def test_no_payload_runs_anywhere(window: OpenWindow, ann: Any, laconic: Laconic
     clicked = codes[0]
     with laconic.client() as visitor:
         for payload in PAYLOADS:
-            headers = {"user-agent": payload.encode(), "referer": f"https://{payload}/".encode()}
+            headers = {b"user-agent": payload.encode(), b"referer": f"https://{payload}/".encode()}
             visitor.get(f"/{clicked}", headers=headers)
     eventually(
         lambda: call_api(one, "GET", f"/api/v1/urls/{clicked}")["click_count"] >= len(PAYLOADS),

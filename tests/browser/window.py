@@ -13,7 +13,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 Size = Literal["desktop", "phone"]
 Scheme = Literal["light", "dark"]
@@ -31,6 +31,9 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });
 """
 _GRAVE = ("serious", "critical")
+# How long anything may take on a machine that has other work; reached only by what never comes.
+_PATIENCE_MS = 120_000
+expect.set_options(timeout=_PATIENCE_MS)
 
 
 def find_chromium() -> str:
@@ -83,7 +86,7 @@ class Window:
         return bool(self.page.evaluate(wide))
 
     def violations(self) -> list[str]:
-        return list(self.page.evaluate("window.violations"))
+        return list(self.page.evaluate("window.violations || []"))
 
     def shoot(self, file: Path, *, whole: bool = False) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -118,6 +121,7 @@ def open_window(
         timezone_id="UTC",
         reduced_motion="reduce",
     )
+    context.set_default_timeout(_PATIENCE_MS)
     page = context.new_page()
     window = Window(page, context, base_url)
     if script:

@@ -16,6 +16,7 @@ from laconic.clock import DAY, now
 from laconic.errors import LaconicError, SettingInvalid
 from laconic.links import store as link_statements
 from laconic.links.model import LinkDraft
+from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
 from laconic.settings import Settings
 from laconic.storage.database import Database, Tenant
@@ -90,6 +91,9 @@ def calls(made: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
         "LinkStore.list_page": ("", (), "short_link.id", 10),
         "LinkStore.domains_of_code": (link.short_code, [link.domain_id]),
         "LinkStore.insert_many": ([_link_row(link)],),
+        "SearchStore.by_code": (link.short_code,),
+        "SearchStore.by_words": (["spring"],),
+        "SearchStore.by_url": ("example.com",),
         "links.insert_one": (_link_row(link),),
         "links.find_for_change": (link.domain_id, link.short_code),
         "links.find_reusable": (b"x", "https://example.com/"),
@@ -153,6 +157,8 @@ def click_calls(link_id: int, moment: int) -> dict[str, tuple[Any, ...]]:
         "ReportStore.series": (scope, [Bucket(moment - DAY, moment + DAY)]),
         "ReportStore.groups": (scope, (day, day), ["city"], "all", 5),
         "ReportStore.visitors": (scope, [(day, day)]),
+        "ReportStore.daily_visitors": (scope, (day, day)),
+        "ReportStore.quarters": (scope, moment - DAY, moment + DAY),
         "ReportStore.top_sketches": ((day, day),),
         "ReportStore.top_totals": (5,),
         "ReportStore.count_links": ([link_id], (day, day)),
@@ -178,6 +184,7 @@ NOTHING: dict[str, tuple[Any, ...]] = {
     "DomainStore.slug_of": ("",),
     "ReportStore.series": ({},),
     "ReportStore.visitors": ([0],),
+    "ReportStore.daily_visitors": ({},),
     "ReportStore.count_links": ({},),
     "ReportStore.describe_links": ({},),
     "EventStore.codes_of": ({},),
@@ -188,7 +195,16 @@ MODULES = {
     "people": people_statements,
     "audit": audit_statements,
 }
-STORES = (LinkStore, WorkspaceStore, PeopleStore, AuditStore, DomainStore, ReportStore, EventStore)
+STORES = (
+    LinkStore,
+    SearchStore,
+    WorkspaceStore,
+    PeopleStore,
+    AuditStore,
+    DomainStore,
+    ReportStore,
+    EventStore,
+)
 
 
 def known() -> set[str]:
@@ -295,7 +311,10 @@ async def test_the_calls_do_something_when_the_right_workspace_is_named(settings
         reads = {
             name: given
             for name, given in calls(made).items()
-            if any(word in name for word in ("find", "list", "page", "Report", "newest", "codes_of", "has_"))
+            if any(
+                word in name
+                for word in ("find", "list", "page", "Report", "newest", "codes_of", "has_", "Search")
+            )
         }
         idle = {"links.find_reusable", "links.find_answer"}
         for name, given in reads.items():

@@ -79,7 +79,12 @@ class JsonFile:
             chunk = chunk.removeprefix(codecs.BOM_UTF8)
             self._splitter = ArraySplitter() if chunk.lstrip().startswith(b"[") else LineSplitter()
         for line in self._splitter.feed(chunk, is_end=is_end):
-            yield b"null\n" if isinstance(line, Problem) else self._line(line)
+            if not isinstance(line, Problem):
+                yield self._line(line)
+            elif line.kind is NOT_JSON:
+                raise line  # of an array that is broken nothing more can be read
+            else:
+                yield b"null\n"
 
     def _line(self, line: bytes) -> bytes:
         try:

@@ -1,11 +1,12 @@
 """An error in answer to a person: a page. In answer to a program: its problem document."""
 
+import math
 from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from laconic.errors import LaconicError, NotAuthenticated
+from laconic.errors import LaconicError, NotAuthenticated, TooManyRequests
 from laconic.web.api.problems import kind_of, response_to
 from laconic.web.pages.dashboard.navigation import HOME, SIGN_IN
 from laconic.web.pages.templates import HTML, PAGE_HEADERS, render, wants_html
@@ -25,7 +26,7 @@ def answer_to(request: Request, error: LaconicError) -> Response:
         "refusal.html",
         status=kind.status,
         title=kind.title,
-        detail=str(error),
+        detail=_words(error),
         code=None,
         suggestion=None,
         note=None,
@@ -34,6 +35,13 @@ def answer_to(request: Request, error: LaconicError) -> Response:
     if "retry-after" in response.headers:
         page.headers["retry-after"] = response.headers["retry-after"]
     return page
+
+
+def _words(error: LaconicError) -> str:
+    if not isinstance(error, TooManyRequests):
+        return str(error)
+    seconds = max(1, math.ceil(error.retry_after))
+    return f"That was a little fast. Please try again in {seconds} second{'s' if seconds > 1 else ''}."
 
 
 def _to_sign_in(request: Request) -> Response:

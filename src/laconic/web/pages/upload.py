@@ -78,9 +78,11 @@ class Upload:
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
         self._header_name += data[start:end]
+        _bound(self._header_name)
 
     def _header_value(self, data: bytes, start: int, end: int) -> None:
         self._header_text += data[start:end]
+        _bound(self._header_text)
 
     def _header_end(self) -> None:
         self._headers[self._header_name.lower()] = self._header_text
@@ -92,8 +94,7 @@ class Upload:
             self._pieces.append(data[start:end])
             return
         self._text += data[start:end]
-        if len(self._text) > _LARGEST_FIELD:
-            raise Problem(TOO_LARGE, f"A field of this form may have at most {_LARGEST_FIELD} bytes.")
+        _bound(self._text)
 
     def _part_end(self) -> None:
         self._know_part()
@@ -114,6 +115,11 @@ class Upload:
         if b"filename" in options:
             self.file_name = options[b"filename"].decode("utf-8", "replace")
             self._is_file = True
+
+
+def _bound(text: bytes) -> None:
+    if len(text) > _LARGEST_FIELD:
+        raise Problem(TOO_LARGE, f"A field of this form may have at most {_LARGEST_FIELD} bytes.")
 
 
 def _boundary(request: Request) -> bytes:

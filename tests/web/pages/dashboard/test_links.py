@@ -34,7 +34,7 @@ def place(code: str) -> str:
 
 
 def rows(page: str) -> list[str]:
-    return re.findall(r'name="link" value="\d+\.([^"]+)"', page)
+    return re.findall(r'type="checkbox" name="link" value="\d+\.([^"]+)"', page)
 
 
 async def status(one: Browser, code: str) -> int:

@@ -52,7 +52,7 @@ async def test_signing_in_leads_to_no_other_site(api: Api, elsewhere: str) -> No
 
 async def test_navigation_shows_what_one_may_open(api: Api, ann: Browser, vera: Browser) -> None:
     """An admin sees the members, a viewer does not; the operator's part is the operator's."""
-    admin, viewer = ((await one.client.get(LINKS)).text for one in (ann, vera))
+    admin, viewer = (await ann.client.get(LINKS)).text, (await vera.client.get(LINKS)).text
     assert "/dashboard/members" in admin
     assert "/dashboard/members" not in viewer
     assert "/dashboard/operator" not in admin

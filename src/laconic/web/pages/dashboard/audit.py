@@ -69,7 +69,8 @@ class Filter:
         return cls(
             action if action in ACTION_WORDS else "",
             actor if _ID.fullmatch(actor) else "",
-            *(asked[name] if _moment(asked.get(name, "")) is not None else "" for name in ("since", "until")),
+            # With the day after: that is what "until" means.
+            *(asked[name] if _moment(asked.get(name, ""), 1) else "" for name in ("since", "until")),
         )
 
     def query(self, past: tuple[int, int] | None) -> AuditQuery:

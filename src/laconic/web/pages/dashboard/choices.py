@@ -132,9 +132,9 @@ def before_by_date(period: Period) -> Period:
     """The same number of whole days before, so that a chart lays days upon days and hours upon hours."""
     first = _date(period, period.start)
     days = (_date(period, period.end - 1) - first).days + 1
-    bounds = ((first - timedelta(days=ago)).isoformat() for ago in (days, 1))
+    start, end = ((first - timedelta(days=ago)).isoformat() for ago in (days, 1))
     try:
-        return read_period(*bounds, period.interval, period.zone_name, period.start)
+        return read_period(start, end, period.interval, period.zone_name, period.start)
     except ChoiceRefused:
         return period.before()  # at the beginning of all time
 

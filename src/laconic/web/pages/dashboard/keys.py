@@ -69,9 +69,9 @@ class ApiKeyRoutes:
 
     async def rotate(self, request: Request, key_id: str) -> Response:
         visitor, form = await self._shell.receive(request, OWN_KEYS)
-        number = parse_id(key_id, "API key")
+        old = await self._keys.get(visitor.actor, parse_id(key_id, "API key"))
         try:
-            secret, key = await self._keys.rotate(visitor.actor, number, _overlap(form.get("overlap")))
+            secret, key = await self._keys.rotate(visitor.actor, old.id, _overlap(form.get("overlap")))
         except CORRECTABLE as error:
             return await self._list(visitor, Mistake.from_error("rotate", error, form))
         return await self._list(visitor, made={"secret": secret, "name": key.name, "is_rotation": True})

@@ -25,7 +25,6 @@ _STATUSES: Final = (
     ("301", "301, permanent: browsers remember it and stop asking"),
     ("308", "308, permanent, keeps the method"),
 )
-_NAMES: Final = ("url", "code", "title", "description", "expires", "status", "domain", "active")
 # Which field of the form an error of a verb belongs to.
 _FIELDS: Final = {
     "original_url": "url",
@@ -52,7 +51,11 @@ class Filled:
 
     @classmethod
     def of_form(cls, form: Form) -> "Filled":
-        return cls(*(form.get(name) for name in _NAMES))
+        get = form.get
+        return cls(
+            *(get("url"), get("code"), get("title"), get("description")),
+            *(get("expires"), get("status"), get("domain"), get("active")),
+        )
 
     @classmethod
     def of_link(cls, link: Link, host: str) -> "Filled":

@@ -84,7 +84,6 @@ class TenantRoutes:
             "workspaces",
             200 if mistake is None else mistake.status,
             workspaces=shown,
-            numbers=(await self._services.statistics.numbers()).counts,
             first=_WORKSPACES if cursor else None,
             next=f"{_WORKSPACES}?cursor={shown[-1].id}" if len(found) > _PAGE else None,
             mistake=mistake,

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from laconic.clicks.board import Board
 from laconic.clock import now
 from laconic.errors import CleanupRunning, Refused
+from laconic.oversight.statistics import Numbers
 from laconic.storage.breaker import Breaker
 from laconic.upkeep.reaper import Outcome
 from laconic.web.health import HealthRoutes
@@ -38,6 +39,7 @@ _CLEANUP = f"{_HEALTH}/cleanup"
 _SHOWN_RUNS = 20
 # A run may take minutes: whoever has asked for it sees it go on after this.
 _PATIENCE_SECONDS = 5.0
+_COUNTING_SECONDS = 1.0
 
 
 class UpkeepRoutes:
@@ -48,13 +50,13 @@ class UpkeepRoutes:
         self._board = board
         # Kept, so that a run goes on when its caller does not wait for it.
         self._running: set[asyncio.Task[Outcome]] = set()
+        self._counting: asyncio.Task[Numbers] | None = None
 
     async def health(self, request: Request) -> Response:
         visitor = await self._shell.enter(request, OPERATOR)
         state = await self._health.state()
         checks = await self._checks(state)
         mood = worst(checks)
-        numbers = await self._services.statistics.numbers()
         return await self._shell.page(
             visitor,
             "dashboard/operator/health.html",
@@ -63,17 +65,22 @@ class UpkeepRoutes:
             checks=checks,
             mood=mood,
             headline=headline(mood),
-            counts=numbers.counts,
-            counted_at=numbers.counted_at,
+            numbers=await self._numbers(),
         )
+
+    async def _numbers(self) -> Numbers | None:
+        """None while they are being counted, which reads every link: nobody waits for that to see what is wrong."""
+        if self._counting is None or self._counting.done():
+            self._counting = asyncio.create_task(self._services.statistics.numbers())
+        await asyncio.wait([self._counting], timeout=_COUNTING_SECONDS)
+        return self._counting.result() if self._counting.done() else None
 
     async def _checks(self, state: dict[str, object]) -> list[Check]:
         services, settings = self._services, self._services.settings
         shared, ingest = services.shared_store, self._board.ingest
-        numbers = await services.statistics.numbers()
         board = self._board
         return [
-            check_database(state, numbers.bytes, _breakers(*services.database.breakers)),
+            check_database(state, await services.database.sizes(), _breakers(*services.database.breakers)),
             check_redis(str(state["redis"]), _breakers(*(shared.breakers if shared is not None else ()))),
             check_pool(await services.pool.report(), is_critical=services.pool.is_critical),
             check_clicks(ingest, board.lag_seconds, board.missed, board.last_missed_at, now()),
