@@ -90,6 +90,19 @@ def test_a_click_arrives_live(look: Any, campaigns: LaconicServer) -> None:
     expect(bots).to_have_text(f"{before[1] + 1:,}")
 
 
+def test_the_first_click_offers_the_charts(look: Any, campaigns: LaconicServer) -> None:
+    """Whoever waits for it on the page of a new link need not think of reloading."""
+    with campaigns.client() as visitor:
+        body = {"original_url": "https://example.com/first", "custom_code": "first1"}
+        visitor.post("/api/v1/urls", json=body).raise_for_status()
+        one = look("phone")
+        one.goto("/dashboard/links/first1")
+        expect(one.page.locator(".pulse")).to_have_attribute("data-state", "on")
+        visitor.get("/first1")
+    one.page.get_by_role("link", name="show the charts").click(timeout=30_000)
+    expect(one.page.locator("svg.timeline").first).to_be_visible()
+
+
 def test_the_pointer_shows_the_table_s_numbers(look: Any) -> None:
     """Wherever it is over a drawing: the numbers of that day, and nothing once it has left."""
     one = look()

@@ -7,6 +7,8 @@ import httpx
 import pytest
 
 from laconic.clock import DAY, now
+from laconic.links.model import LinkDraft
+from laconic.workspaces.model import command_actor
 from tests.clicks.raw_events import event
 from tests.clicks.rollups import Counted
 from tests.web.seeding import campaign, seed
@@ -177,6 +179,16 @@ async def test_whatever_comes_from_outside_stays_text(
     assert "<script>alert" not in await _page(browser, "/dashboard")
 
 
-async def test_another_workspace_s_link_has_no_page(site: Site, browser: httpx.AsyncClient) -> None:
-    """Unknown is all that is said."""
-    await _page(browser, "/dashboard/links/unknown1", 404)
+async def test_another_workspace_s_link_has_no_page(
+    site: Site, browser: httpx.AsyncClient, empty_database: str
+) -> None:
+    """It looks like one that nobody has, and its clicks are in no chart of ours."""
+    made = await site.services.tenants.create(command_actor(1), "Others", "others")
+    draft = LinkDraft("https://example.com/theirs", custom_code="theirs1", title="Theirs")
+    link = (await site.services.creator.create(made.id, None, draft, command_actor(made.id))).link
+    await seed(empty_database, [Counted(link.id, now() - DAY, times=7)], workspace_id=made.id)
+    await site.make_link(title="Ours")
+    await _page(browser, "/dashboard/links/theirs1", 404)
+    overview = await _page(browser, "/dashboard")
+    assert "Theirs" not in overview
+    assert '<span data-figure="people">0</span>' in overview

@@ -84,6 +84,7 @@ for (const live of document.querySelectorAll("[data-live]")) {
     list.prepend(liveLine(click, live.dataset.showsCode));
     while (list.children.length > MOST_SHOWN) list.lastElementChild.remove();
     live.querySelector(".waiting").hidden = true;
+    for (const offer of document.querySelectorAll("[data-first-click]")) offer.hidden = false;
     const figure = live.dataset.untilNow && document.querySelector(`[data-figure="${click.device_type === "bot" ? "bots" : "people"}"]`);
     if (figure) figure.textContent = (Number(figure.textContent.replaceAll(",", "")) + 1).toLocaleString("en");
   });
