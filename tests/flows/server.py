@@ -75,11 +75,17 @@ class LaconicServer:
         own = {name: value for name, value in os.environ.items() if not name.startswith("LACONIC_")}
         return own | {f"LACONIC_{name.upper()}": value for name, value in self.options.items()}
 
-    def run(self, *arguments: str) -> str:
-        """What a command of `laconic` prints, run beside the server."""
+    def run(self, *arguments: str, typed: str | None = None) -> str:
+        """What a command of `laconic` prints, run beside the server; `typed` is its standard input."""
         command = [str(COMMAND), *arguments, "--data", str(self.folder / "data")]
         done = subprocess.run(
-            command, capture_output=True, text=True, cwd=self.folder, env=self.environment(), check=True
+            command,
+            capture_output=True,
+            input=typed,
+            text=True,
+            cwd=self.folder,
+            env=self.environment(),
+            check=True,
         )
         return done.stdout.strip()
 

@@ -14,6 +14,7 @@ from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
 from laconic.links.create import LinkCreator
 from laconic.links.model import Created, Link, LinkDraft, LinkEdit
+from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
 from laconic.links.targets import TargetRules
 from laconic.storage.database import Database
@@ -59,7 +60,7 @@ class Desk:
             LinkCreator(database, codes, targets, rules, default_domain=lambda _: DOMAIN, now=clock),
             LinkChanger(database, targets, now=clock),
             store,
-            LinkBrowser(store),
+            LinkBrowser(store, SearchStore(database)),
         )
 
     async def close(self) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from laconic.clock import SECOND
 from laconic.errors import ChoiceRefused
-from laconic.links.browse import Page, Query
+from laconic.links.browse import LinkBrowser, Page, Query
 from laconic.links.model import LinkDraft
+from laconic.links.search.store import SearchStore
 from tests.links.desk import WORKSPACE, Desk
 
 
@@ -130,7 +131,9 @@ async def test_search_means_what_it_says(desk: Desk, search: str, found: bool) -
         "https://shop.example/path?x=50%_y", title="Spring sale", description="Volle Größe, 日本, مرحبا"
     )
     await desk.make("https://other.example/", title="Autumn")
-    assert (link.short_code in await codes(desk, search=search)) is found
+    # The newest links are looked through; in any other order the indexes are asked.
+    for sort in ("-created_at", "created_at"):
+        assert (link.short_code in await codes(desk, search=search, sort=sort)) is found, sort
 
 
 async def test_search_follows_edits(desk: Desk) -> None:
@@ -172,3 +175,27 @@ async def test_ids_grow_with_time(desk: Desk) -> None:
     """So that equals in a list stand in the order in which they were made."""
     links = [await desk.make() for _ in range(20)]
     assert all(first.id < second.id for first, second in pairwise(links))
+
+
+@pytest.mark.parametrize("search", ["den.example", "GARDEN.example/ro", "en.e", "ses", "garden"])
+async def test_search_finds_a_url_before_and_after_it_is_indexed(desk: Desk, search: str) -> None:
+    """An index that follows behind the writers changes nothing in what is found."""
+    link = await desk.make("https://garden.example/roses")
+    await desk.make("https://other.example/")
+    assert await codes(desk, search=search, sort="created_at") == [link.short_code]
+    # What upkeep does about once a second, for links that are some seconds old.
+    await desk.database.execute("UPDATE short_link SET id = id - 1000000000000000 WHERE id = $1", link.id)
+    await desk.database.tidy()
+    assert await codes(desk, search=search, sort="created_at") == [link.short_code]
+    await desk.edit(link.short_code, original_url="https://meadow.example/daisies")
+    assert await codes(desk, search=search, sort="created_at") == []
+    assert await codes(desk, search="meadow.ex", sort="created_at") == [link.short_code]
+
+
+async def test_search_meets_every_one_of_many(desk: Desk) -> None:
+    """Past the number of candidates that are named, the list itself is walked: the same answer."""
+    made = [(await desk.make(f"https://garden.example/{number}")).short_code for number in range(3)]
+    await desk.make("https://other.example/")
+    walking = LinkBrowser(desk.store, SearchStore(desk.database, most_found=2))
+    found = await walking.page(WORKSPACE, Query(search="garden.example", sort="created_at"))
+    assert [link.short_code for link in found.links] == made

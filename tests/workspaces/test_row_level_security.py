@@ -18,6 +18,7 @@ from laconic.errors import LaconicError, SettingInvalid
 from laconic.links import store as link_statements
 from laconic.links.adopted.store import AdoptedStore
 from laconic.links.model import LinkDraft
+from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
 from laconic.settings import Settings
 from laconic.storage.database import Database, Tenant
@@ -101,6 +102,10 @@ def calls(made: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
         "AdoptedStore.keys_of": ([link.id],),
         "AdoptedStore.insert": ([(*_link_row(link), True, False, None)], moment),
         "AdoptedStore.change": ((link.domain_id, link.short_code), {"title": "changed"}, moment),
+        "SearchStore.by_code": (link.short_code,),
+        "SearchStore.by_words": (["spring"],),
+        "SearchStore.by_url": ("example.com",),
+        "SearchStore.moment_behind": (moment + DAY, 0),
         "links.insert_one": (_link_row(link),),
         "links.find_for_change": (link.domain_id, link.short_code),
         "links.find_reusable": (b"x", "https://example.com/"),
@@ -169,6 +174,8 @@ def click_calls(link_id: int, moment: int) -> dict[str, tuple[Any, ...]]:
         "ReportStore.values": (scope, (day, day), ["city"], "all", 1, 5),
         "ReportStore.exact_values": (scope, (day, day), "city", ["Köln"]),
         "ReportStore.visitors": (scope, [(day, day)]),
+        "ReportStore.daily_visitors": (scope, (day, day)),
+        "ReportStore.quarters": (scope, moment - DAY, moment + DAY),
         "ReportStore.top_sketches": ((day, day),),
         "ReportStore.top_totals": (5,),
         "ReportStore.count_links": ([link_id], (day, day)),
@@ -199,6 +206,7 @@ NOTHING: dict[str, tuple[Any, ...]] = {
     "ReportStore.series": ({},),
     "ReportStore.days_total": (Counts(),),
     "ReportStore.visitors": ([0],),
+    "ReportStore.daily_visitors": ({},),
     "ReportStore.count_links": ({},),
     "ReportStore.describe_links": ({},),
     "EventStore.codes_of": ({},),
@@ -214,6 +222,7 @@ MODULES = {
 STORES = (
     LinkStore,
     AdoptedStore,
+    SearchStore,
     WorkspaceStore,
     PeopleStore,
     AuditStore,
@@ -328,7 +337,10 @@ async def test_the_calls_do_something_when_the_right_workspace_is_named(settings
         reads = {
             name: given
             for name, given in calls(made).items()
-            if any(word in name for word in ("find", "list", "page", "Report", "newest", "codes_of", "has_"))
+            if any(
+                word in name
+                for word in ("find", "list", "page", "Report", "newest", "codes_of", "has_", "Search")
+            )
         }
         idle = {"links.find_reusable", "links.find_answer", "AdoptedStore.find_foreign"}
         for name, given in reads.items():

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 # What makes a spreadsheet compute a cell (OWASP, CSV injection). User agents and referrers are written by anybody.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def csv_lines(rows: Iterable[Sequence[Any]]) -> str:
@@ -17,6 +17,6 @@ def csv_lines(rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA_STARTS):
+    if isinstance(value, str) and value.lstrip(" ").startswith(FORMULA_STARTS):
         return "'" + value
     return value

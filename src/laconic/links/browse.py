@@ -12,6 +12,8 @@ from laconic.clock import LAST_MOMENT
 from laconic.errors import ChoiceRefused, LinkGone, LinkUnknown
 from laconic.links.fields import check_text
 from laconic.links.model import Link
+from laconic.links.search.candidates import candidates, padded
+from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
 
 LARGEST_PAGE = 1_000
@@ -26,6 +28,8 @@ _SORT_COLUMNS = {
 }
 _MOST_WORDS = 8
 _LARGEST_ID = (1 << 63) - 1
+# Links that are looked through before an index is asked: some 5 ms.
+_NEARBY = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,10 @@ class _Conditions:
 class LinkBrowser:
     """The verbs "get" and "list"."""
 
-    def __init__(self, store: LinkStore) -> None:
+    def __init__(self, store: LinkStore, search: SearchStore | None = None) -> None:
+        """Without `search` a search walks the list, which is right and slow."""
         self._store = store
+        self._search_store = search
 
     async def get(self, workspace_id: int, domain_id: int, code: str) -> Link:
         link = await self._store.find(workspace_id, domain_id, code)
@@ -84,7 +90,12 @@ class LinkBrowser:
         return link
 
     async def page(self, workspace_id: int, query: Query) -> Page:
-        conditions = _Conditions()
+        if query.search and query.search.strip():
+            check_text("search", query.search)
+            return await self._searched(workspace_id, query, query.search.strip())
+        return await self._read(workspace_id, query, _Conditions())
+
+    async def _read(self, workspace_id: int, query: Query, conditions: _Conditions) -> Page:
         self._filter(conditions, query)
         column = _SORT_COLUMNS[query.sort.removeprefix("-")]
         direction, comparison = ("DESC", "<") if query.sort.startswith("-") else ("ASC", ">")
@@ -101,6 +112,36 @@ class LinkBrowser:
         more = len(links) > query.limit
         return Page(shown, _cursor_behind(shown[-1], query.sort) if more else None)
 
+    async def _searched(self, workspace_id: int, query: Query, text: str) -> Page:
+        """What many links match is met by walking a little of the list; what few match, an index names."""
+        walk = _Conditions()
+        walk.add(self._search(walk, text))
+        if self._search_store is None:
+            return await self._read(workspace_id, query, walk)
+        if query.sort == "-created_at":
+            page = await self._nearby(self._search_store, workspace_id, query, text)
+            if page is not None:
+                return page
+        found = await candidates(self._search_store, workspace_id, text, _words(text))
+        if found is None:
+            return await self._read(workspace_id, query, walk)
+        if not found:
+            return Page([], None)
+        named = _Conditions()
+        named.add(f"short_link.id IN ({','.join(named.mark(one) for one in padded(found))})")
+        return await self._read(workspace_id, query, named)
+
+    async def _nearby(self, store: SearchStore, workspace_id: int, query: Query, text: str) -> Page | None:
+        """The page, if the next few thousand links of the list fill it; or None."""
+        last = LAST_MOMENT if query.cursor is None else _read_cursor(query.cursor, query.sort)[0]
+        first = await store.moment_behind(workspace_id, last, _NEARBY)
+        near = _Conditions()
+        near.add(self._search(near, text))
+        if first is not None:
+            near.add(f"short_link.created_at >= {near.mark(first)}")
+        page = await self._read(workspace_id, query, near)
+        return page if first is None or page.next_cursor is not None else None
+
     def _filter(self, conditions: _Conditions, query: Query) -> None:
         moment = clock.now()
         if query.state == "active":
@@ -115,9 +156,6 @@ class LinkBrowser:
             conditions.add(f"short_link.created_at >= {conditions.mark(query.created_from)}")
         if query.created_to is not None:
             conditions.add(f"short_link.created_at < {conditions.mark(query.created_to)}")
-        if query.search and query.search.strip():
-            check_text("search", query.search)
-            conditions.add(self._search(conditions, query.search.strip()))
 
     def _search(self, conditions: _Conditions, text: str) -> str:
         """Words of title or description by their beginnings, the code as a whole, any part of the URL."""

@@ -80,6 +80,30 @@ class LinkChanger:
         changes = {"is_deleted": True, "is_active": False, "gone_reason": "deleted"}
         return await self._write(statements, link, changes, "link.delete", actor)
 
+    async def restore_in(
+        self,
+        statements: Statements,
+        workspace_id: int,
+        domain_id: int,
+        code: str,
+        *,
+        is_active: bool,
+        actor: Actor | None = None,
+    ) -> Link:
+        """Takes a delete back, as long as it is known where the link led. `is_active`: whether it was on before.
+
+        Whoever calls has seen to it that the operator has not taken the link down.
+        """
+        link = await statements_of.find_for_change(statements, workspace_id, domain_id, code)
+        if link is None:
+            raise LinkUnknown(code)
+        if not link.is_deleted:
+            return link
+        if link.is_blanked:
+            raise LinkGone(code)
+        state = _REVIVED if is_active else {"gone_reason": "disabled"}
+        return await self._write(statements, link, {"is_deleted": False, **state}, "link.restore", actor)
+
     async def _change(self, workspace_id: int, work: Callable[[Statements], Awaitable[Link]]) -> Link:
         link = await self._database.for_workspace(workspace_id).transaction(work)
         self.tell_cache(link)

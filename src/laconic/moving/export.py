@@ -72,7 +72,7 @@ class Exporter:
             for some in _bounded(page):
                 days = await self._days(workspace_id, some) if choice.days else {}
                 for link, bot_clicks in some:
-                    domain = self._directory.host_of(link.domain_id)
+                    domain = self._directory.own_host_of(link.domain_id)
                     so_far.links += 1
                     yield written(link_record(domain, link, bot_clicks))
                     if days:
@@ -91,7 +91,7 @@ class Exporter:
             self._database, workspace_id, sorted(clicked), 0, _MOST_DAYS
         ):
             link = clicked[portion.link_id]
-            record = day_record(self._directory.host_of(link.domain_id), link.short_code, portion)
+            record = day_record(self._directory.own_host_of(link.domain_id), link.short_code, portion)
             found.setdefault(link.id, []).append(written(record))
         return found
 
@@ -100,7 +100,7 @@ class Exporter:
         bounds = await clicks_of.read_bounds(self._database, link.workspace_id, link.id)
         if bounds is None:
             return
-        domain = self._directory.host_of(link.domain_id)
+        domain = self._directory.own_host_of(link.domain_id)
         for first in range(bounds[0], bounds[1] + 1, _WINDOW_DAYS):
             end = min(first + _WINDOW_DAYS, bounds[1] + 1)
             portions = await clicks_of.read_days(self._database, link.workspace_id, [link.id], first, end)
@@ -119,7 +119,7 @@ class Exporter:
                 for event in page:
                     if event.short_link_id in keys:
                         domain_id, code = keys[event.short_link_id]
-                        domain = {"record": "click", "domain": self._directory.host_of(domain_id)}
+                        domain = {"record": "click", "domain": self._directory.own_host_of(domain_id)}
                         lines.append(written({**domain, **event.document(code)}))
                 so_far.clicks += len(lines)
                 yield "".join(lines)

@@ -38,6 +38,10 @@ class Takedowns:
     async def page(self, before: int | None, limit: int) -> list[Takedown]:
         return await self._store.list_takedowns(_BEFORE_ALL if before is None else before, limit)
 
+    async def covers(self, link_id: int) -> bool:
+        """Is this link taken down?"""
+        return await statements_of.find_takedown(self._database, link_id) is not None
+
     async def take_down(self, domain_id: int, code: str, reason: str, actor: Actor) -> Takedown:
         """Visitors read the reason. Reports on the link that nobody has looked at are upheld with it."""
         reason = checked_text("reason", reason, LONGEST_REASON)

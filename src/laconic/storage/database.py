@@ -241,6 +241,13 @@ class Database(Tenant, Protocol):
         """About how many rows a large table, or an index over a part of it, has, without reading them. None: count."""
         ...
 
+    def part_search(self, text: str, argument: int) -> tuple[str, tuple[str, ...]] | None:
+        """A condition on `short_link` for "the URL holds this text" that an index answers, and its arguments.
+
+        Their placeholders begin with the number `argument`. None where no index helps with this text.
+        """
+        ...
+
     async def sizes(self) -> dict[str, int]:
         """Bytes on disk by name: at least `database`; `wal` where there is one."""
         ...

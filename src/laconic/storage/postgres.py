@@ -178,6 +178,10 @@ class PostgresDatabase:
         self._known = Known()
         self.breaker = Breaker("the database", self._probe, quiet_seconds=1.0)
 
+    @property
+    def breakers(self) -> Sequence[Breaker]:
+        return [self.breaker]
+
     async def _probe(self) -> None:
         async with acquired(self._hot, _HOT_ACQUIRE_SECONDS) as connection:
             await connection.execute("SELECT 1")
@@ -322,14 +326,13 @@ class PostgresDatabase:
             if pool is not None
         ]
 
-    @property
-    def breakers(self) -> Sequence[Breaker]:
-        return (self.breaker,)
-
     async def estimate_rows(self, name: str) -> int | None:
         """As vacuum and analyze have left it; a small one is quickly counted."""
         row = await self.fetch_one("SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass($1)", name)
         return int(row[0]) if row and row[0] >= _WORTH_ESTIMATING else None
+
+    def part_search(self, text: str, argument: int) -> tuple[str, tuple[str, ...]] | None:
+        return postgres_sql.part_condition(text, argument)
 
     async def sizes(self) -> dict[str, int]:
         row = await self.fetch_one(postgres_sql.SIZE)

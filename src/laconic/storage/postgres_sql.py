@@ -7,6 +7,7 @@ _READS = re.compile(r"\s*(SELECT|VALUES|TABLE|SHOW)\b", re.IGNORECASE)
 _CHANGED_ROWS = re.compile(r"(?:INSERT 0|UPDATE|DELETE|MERGE) (\d+)")
 
 # Longer than any word that people search for; PostgreSQL refuses queries of very many bytes.
+_SHORTEST_PART = 3
 _LONGEST_WORD = 100
 
 # Types without their limits (varchar, not varchar(20)), in words that a cast understands.
@@ -95,6 +96,14 @@ def merge_arrays(
 
 def array_text(numbers: Sequence[int]) -> str:
     return "{" + repr(list(numbers))[1:-1] + "}"
+
+
+def part_condition(text: str, argument: int) -> tuple[str, tuple[str, ...]] | None:
+    """As the trigram index has it, which needs three characters."""
+    if len(text) < _SHORTEST_PART:
+        return None
+    like = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    return f"lower(original_url) LIKE lower(${argument})", (like,)
 
 
 def search_condition(argument: int) -> str:

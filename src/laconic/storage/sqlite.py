@@ -48,9 +48,10 @@ from laconic.storage.sqlite_events import (
     read_events,
 )
 from laconic.storage.sqlite_follow import follow
+from laconic.storage.sqlite_index import index_urls
 from laconic.storage.sqlite_migrate import migrate_file, schema_version
 from laconic.storage.sqlite_swap import finish_swap
-from laconic.storage.sqlite_text import numbered, search_condition
+from laconic.storage.sqlite_text import numbered, part_condition, search_condition
 
 if TYPE_CHECKING:
     from laconic.storage.breaker import Breaker
@@ -121,6 +122,7 @@ class SqliteDatabase:
     engine = "sqlite"
     answers_at_once = True
     skip_locked = ""  # there is one writer
+    breakers: "Sequence[Breaker]" = ()
 
     def __init__(self, folder: Path, writes: Writes) -> None:
         other: Writes = "clicks" if writes == "links" else "links"
@@ -258,10 +260,6 @@ class SqliteDatabase:
         readers = PoolNumbers("reader", len(self._reader_connections), self._reading, _READER_THREADS)
         return readers, PoolNumbers("writer", 1, self._writer.waiting, 1)
 
-    @property
-    def breakers(self) -> "Sequence[Breaker]":
-        return ()
-
     async def follow_changes(self, changed: ChangeListener, history: int = 0) -> None:
         await follow(self._read_hot, changed, history)
 
@@ -276,6 +274,9 @@ class SqliteDatabase:
         """Nothing is kept that would tell; counting goes along an index, in a thread."""
         return None
 
+    def part_search(self, text: str, argument: int) -> tuple[str, tuple[str, ...]] | None:
+        return part_condition(text, argument)
+
     async def sizes(self) -> dict[str, int]:
         def size(path: Path) -> int:
             return path.stat().st_size if path.exists() else 0
@@ -286,6 +287,7 @@ class SqliteDatabase:
 
     async def tidy(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._readers, self._checkpoint)
+        await index_urls(self)
 
     def _checkpoint(self) -> None:
         with self._files_in_use:

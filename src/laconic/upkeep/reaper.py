@@ -73,6 +73,19 @@ class Stats:
     is_running: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run as it was written down; `finished_at` is None for one that is under way, or whose process died."""
+
+    started_at: int
+    finished_at: int | None
+    retired: int
+    blanked: int
+    removed: int
+    last_batch: int
+    error: str | None
+
+
 class Reaper:
     """Belongs to one loop."""
 
@@ -192,6 +205,10 @@ class Reaper:
             await self._links.count_gone(moment - self._plan.purge_after),
             await self._removal.count(),
         )
+
+    async def runs(self, limit: int) -> list[Run]:
+        """The newest first."""
+        return [Run(*row) for row in await store.read_runs(self._database, limit)]
 
     async def stats(self) -> Stats:
         runs = await store.read_runs(self._database)

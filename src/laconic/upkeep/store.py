@@ -93,11 +93,11 @@ async def last_start(statements: Statements) -> int | None:
     return None if row is None or row[0] is None else int(row[0])
 
 
-async def read_runs(statements: Statements) -> list[Row]:
+async def read_runs(statements: Statements, limit: int | None = None) -> list[Row]:
     """One row a run: started_at, finished_at, retired, blanked, removed, last_batch, error; the newest first."""
     return await statements.fetch_all(
         "SELECT started_at, finished_at, retired, blanked, removed, last_batch, error FROM cleanup_run"
-        " ORDER BY started_at DESC, id DESC"
+        f" ORDER BY started_at DESC, id DESC{'' if limit is None else f' LIMIT {limit:d}'}"
     )
 
 

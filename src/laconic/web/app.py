@@ -52,6 +52,10 @@ from laconic.web.metrics.board import MetricBoard
 from laconic.web.metrics.gather import WebWorker
 from laconic.web.metrics.requests import Answer, RequestMeter, class_of
 from laconic.web.metrics.routes import MetricsRoutes
+from laconic.web.pages.dashboard.operator.upkeep import UpkeepRoutes
+from laconic.web.pages.dashboard.routes import dashboard_routes
+from laconic.web.pages.dashboard.shell import Shell
+from laconic.web.pages.dashboard.transfer import TransferRoutes
 from laconic.web.pages.docs import DocsRoutes
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.home import HomeRoutes
@@ -103,7 +107,7 @@ class App:
         forms = FormTokens(CodeStore(services.database).signing_secret, settings.base_url)
         gate = Gate(settings, services, forms)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
-        bulk = BulkRoutes(gate, imports or LocalImports(services))
+        imports = imports or LocalImports(services)
         board = board or Board()
         self.health = HealthRoutes(services, board)
         metrics = metrics or MetricBoard([process])
@@ -111,8 +115,17 @@ class App:
         self.traces = Traces.from_settings(settings)
         self.numbers = WebWorker(metrics.page(process), services, journal, self.requests, gate)
         self.metrics = MetricsRoutes(services, gate, metrics, board, self.health, self.numbers.tell)
-        analytics = AnalyticsRoutes(services, gate, lambda: board.lag_seconds)
-        shared: list[Routes] = [bulk, links, shorten, self.health, self.metrics, analytics]
+        shell = Shell(services, gate, forms)
+        shared: list[Routes] = [
+            BulkRoutes(gate, imports),
+            links,
+            shorten,
+            self.health,
+            self.metrics,
+            AnalyticsRoutes(services, gate, lambda: board.lag_seconds),
+            TransferRoutes(shell, imports),
+            UpkeepRoutes(shell, self.health, board),
+        ]
         self._framework = make_framework(services, gate, forms, shared)
         # What programs call thousands of times a second goes to its handler straight: the framework knows
         # these routes too and describes them, but finding them takes it 120 of 200 us (measured).
@@ -248,6 +261,7 @@ def make_framework(services: Services, gate: Gate, forms: FormTokens, shared: Se
         OversightRoutes(services, gate),
         HomeRoutes(services, gate, painter, forms),
         *_sign_in_routes(services, gate, forms),
+        *dashboard_routes(services, gate, forms),
         DocsRoutes(app),
         StaticRoutes(),
         WellKnownRoutes(services.settings.base_url),

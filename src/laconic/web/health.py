@@ -48,6 +48,13 @@ class HealthRoutes:
 
     async def health(self, request: Request) -> Response:
         """The state of everything this worker leans on."""
+        document = await self.state()
+        if "error" in document:
+            return json_response(document, 503, {"retry-after": "1"})
+        return json_response(document)
+
+    async def state(self) -> dict[str, Any]:
+        """The document of /health; `error` is in it when the database does not answer."""
         error = await self._database_error()
         redis = await self._redis_state()
         notes = await asyncio.to_thread(read_notes, self._services.settings.data_folder)
@@ -68,9 +75,8 @@ class HealthRoutes:
             document["status"] = "degraded"
         if error is None:
             document["kgs_pool_size"] = await self._pool_size()
-            return json_response(document)
-        document |= {"database": "error", "error": error}
-        return json_response(document, 503, {"retry-after": "1"})
+            return document
+        return document | {"database": "error", "error": error}
 
     async def status(self) -> str:
         """healthy, degraded or unhealthy."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from laconic.clicks.reports.store import Kind, _series_sql, _values_sql
+from laconic.clicks.reports.store import _DAILY_VISITORS, _QUARTERS_SQL, Kind, _series_sql, _values_sql
 from laconic.clock import DAY, now
 from laconic.storage.database import Database
 
@@ -37,3 +37,14 @@ async def test_p12_a_list_reads_its_days_alone(database: Database, engine: str, 
     )
     wanted = "dimension=? AND day>? AND day<?" if engine == "sqlite" else "day >= "
     assert found.count(wanted) == 2
+
+
+@pytest.mark.parametrize("kind", ["link", "workspace"])
+async def test_p12_hours_and_visitors_read_their_time_alone(
+    database: Database, engine: str, kind: Kind
+) -> None:
+    """Quarters from one moment to another, visitors from one day to another."""
+    quarters = await plan(database, engine, _QUARTERS_SQL[kind], 1, 1, now() - DAY, now())
+    assert ("quarter>? AND quarter<?" if engine == "sqlite" else "quarter >= ") in quarters
+    days = await plan(database, engine, _DAILY_VISITORS[kind], 1, 1, now() // DAY - 7, now() // DAY)
+    assert ("day>? AND day<?" if engine == "sqlite" else "day >= ") in days

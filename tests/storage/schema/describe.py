@@ -66,9 +66,11 @@ FROM pg_type AS t JOIN pg_enum AS e ON e.enumtypid = t.oid
 WHERE t.typnamespace = 'public'::regnamespace GROUP BY t.typname ORDER BY t.typname
 """
 
+# Those of an extension are not ours, and differ from one PostgreSQL to the next.
 _FUNCTIONS = """
 SELECT pg_get_functiondef(oid) AS definition, obj_description(oid, 'pg_proc') AS comment
-FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY proname
+FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e') ORDER BY proname
 """
 
 

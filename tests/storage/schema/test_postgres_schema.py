@@ -60,7 +60,7 @@ async def test_migrations_leave_nothing_when_rolled_back(connect_as: Connect) ->
 async def test_sqlite_has_the_same_tables_and_columns(
     owner: asyncpg.Connection, open_sqlite_file: Callable[[str], apsw.Connection]
 ) -> None:
-    """Statements are written once, for both engines."""
+    """Statements are written once, for both engines. (How far one engine's index has come is its own affair.)"""
     postgres = await owner.fetch(
         "SELECT relname, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid"
         " WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
@@ -73,6 +73,7 @@ async def test_sqlite_has_the_same_tables_and_columns(
                 connection.execute(
                     "SELECT t.name, c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c"
                     " WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite%'"
+                    " AND t.name <> 'search_position'"
                 ).fetchall()
             )
     assert {(row[0], row[1]) for row in postgres} == sqlite

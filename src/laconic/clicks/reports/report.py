@@ -10,6 +10,7 @@ from laconic.clicks.reports.lists import Group, TopLists
 from laconic.clicks.reports.periods import Bucket, Period
 from laconic.clicks.reports.sketches import heaviest_links
 from laconic.clicks.reports.store import Days, LinkRow, ReportStore, Scope
+from laconic.clicks.reports.week import LONGEST_WEEKS, Week, hours_of_week
 
 DIMENSIONS = ("country", "city", "device_type", "browser", "os", "referer", "language")
 LARGEST_LIST = 100
@@ -30,6 +31,7 @@ class Question:
     traffic: Traffic = "all"
     limit: int = 10
     compare: bool = True
+    top_links: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,20 @@ class Reports:
         """With the links that were followed most."""
         return await self._report(workspace_id, Scope(), question)
 
+    async def week(self, workspace_id: int, scope: Scope, period: Period, traffic: Traffic) -> Week:
+        """The hours of the week, by the period's clocks; of a long period, its last weeks."""
+        start = max(period.start, period.end - LONGEST_WEEKS)
+        quarters = await self._store.quarters(workspace_id, scope, start, period.end)
+        counted = [(quarter, only(traffic, counts).clicks) for quarter, counts in quarters]
+        # Some thousand quarters: not in the loop's thread.
+        return await asyncio.to_thread(hours_of_week, counted, period.zone)
+
+    async def daily_visitors(self, workspace_id: int, scope: Scope, period: Period) -> list[tuple[int, int]]:
+        """The visitors of each UTC day that stands for the period, in order, without gaps."""
+        first, last = period.days(self._now())
+        found = await self._store.daily_visitors(workspace_id, scope, (first, last))
+        return [(day, found.get(day, 0)) for day in range(first, last + 1)]
+
     async def _report(self, workspace_id: int, scope: Scope, question: Question) -> Report:
         moment = self._now()
         period = question.period
@@ -111,7 +127,7 @@ class Reports:
     async def _top_links(
         self, workspace_id: int, scope: Scope, days: Days, question: Question
     ) -> list[TopLink] | None:
-        if scope.link_id is not None:
+        if scope.link_id is not None or not question.top_links:
             return None
         candidates = await self._candidates(workspace_id, days, question.limit + _SPARE_CANDIDATES)
         counted, known = await asyncio.gather(

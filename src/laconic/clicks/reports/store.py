@@ -46,6 +46,16 @@ _OWN: dict[Kind, str] = {
     "link": "workspace_id = $1 AND link_id = $2",
     "workspace": "workspace_id = $1 AND workspace_id = $2",
 }
+_DAILY_VISITORS: dict[Kind, str] = {
+    kind: "SELECT day, visitors FROM click_unique"
+    f" WHERE scope = '{kind}' AND workspace_id = $1 AND scope_id = $2 AND day >= $3 AND day <= $4"
+    for kind in _QUARTERS
+}
+_QUARTERS_SQL: dict[Kind, str] = {
+    kind: f"SELECT quarter, clicks, bot_clicks FROM {table}"
+    f" WHERE {_OWN[kind]} AND quarter >= $3 AND quarter < $4"
+    for kind, table in _QUARTERS.items()
+}
 
 
 class ValueRow(NamedTuple):
@@ -62,6 +72,7 @@ class LinkRow(NamedTuple):
     original_url: str | None
     title: str | None
     is_deleted: bool
+    domain_id: int
 
 
 class ReportStore:
@@ -138,6 +149,18 @@ class ReportStore:
         rows = await self._read(workspace_id, scope, sql, *(day for days in periods for day in days))
         return [visitors for _, visitors in sorted(map(tuple, rows))]
 
+    async def daily_visitors(self, workspace_id: int, scope: Scope, days: Days) -> dict[int, int]:
+        """What the sketch of each of these days estimates; none for a day without visitors."""
+        rows = await self._read(workspace_id, scope, _DAILY_VISITORS[scope.kind], *days)
+        return {int(day): int(visitors) for day, visitors in rows}
+
+    async def quarters(
+        self, workspace_id: int, scope: Scope, start: int, end: int
+    ) -> list[tuple[int, Counts]]:
+        """Every quarter of an hour that has clicks, with its beginning."""
+        rows = await self._read(workspace_id, scope, _QUARTERS_SQL[scope.kind], start, end)
+        return [(quarter, Counts(clicks, bots)) for quarter, clicks, bots in rows]
+
     async def top_sketches(self, workspace_id: int, days: Days) -> list[bytes]:
         """What each day knows of the most followed links."""
         rows = await self._database.for_workspace(workspace_id).fetch_all(
@@ -174,7 +197,7 @@ class ReportStore:
         if not link_ids:
             return {}
         rows = await self._database.for_workspace(workspace_id).fetch_all(
-            "SELECT id, short_code, original_url, title, is_deleted FROM short_link"
+            "SELECT id, short_code, original_url, title, is_deleted, domain_id FROM short_link"
             f" WHERE workspace_id = $1 AND id IN ({_marks(2, len(link_ids))})",
             workspace_id,
             *link_ids,

@@ -92,7 +92,7 @@ class AuditRoutes:
         """Newest first."""
         whose = await self._whose(request)
         query = _query(
-            action, subject_kind, subject_id, actor_id, created_from, created_to, _read_cursor(cursor)
+            action, subject_kind, subject_id, actor_id, created_from, created_to, read_cursor(cursor)
         )
         found = await self._store.page(whose, query, limit + 1)
         shown = found[:limit]
@@ -190,7 +190,7 @@ def _query(
     )
 
 
-def _read_cursor(text: str | None) -> tuple[int, int] | None:
+def read_cursor(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     moment, _, event_id = text.partition("-")

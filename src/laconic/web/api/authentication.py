@@ -5,6 +5,7 @@ acts as admin of the default workspace. Its fences are here, all of them.
 """
 
 import ipaddress
+from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -37,6 +38,7 @@ _REMEMBER_USERS_SECONDS = 0.9
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # Where the gate leaves what the caller has left of their rate, for whoever writes the answer's headers.
 ALLOWANCE = "laconic.allowance"
+_SIGNED_IN = "laconic.signed_in"
 
 _OPEN_SCOPES = TENANT_SCOPES | {OPERATOR, OWN_KEYS}
 _ANYONES_SCOPES = frozenset({LINKS_CREATE})
@@ -72,7 +74,7 @@ class Gate:
 
         self._base_url = settings.base_url
         self._shared_store = services.shared_store
-        self.limits: list[Limits] = []
+        self._limits: dict[str, Limits] = {}
         self._creates = self.new_limits("create", settings.rate_create)
         self._requests = self.new_limits("api", settings.rate_api)
         self._pool = services.pool
@@ -82,12 +84,17 @@ class Gate:
         self._has_users = False
         self._users_known_until = 0.0
 
+    @property
+    def limits(self) -> Iterable[Limits]:
+        return self._limits.values()
+
     def new_limits(self, name: str, rate: Rate) -> Limits:
-        """For whatever may be done only so often. Two installations may use one Redis: their callers must not meet."""
-        limiter = Limiter(rate.per_second, rate.burst)
-        limits = Limits(name, limiter, self._shared_store, self._base_url)
-        self.limits.append(limits)
-        return limits
+        """For whatever may be done only so often, the same for all who ask under this name. Two installations may use
+        one Redis: their callers must not meet."""
+        if name not in self._limits:
+            limiter = Limiter(rate.per_second, rate.burst)
+            self._limits[name] = Limits(name, limiter, self._shared_store, self._base_url)
+        return self._limits[name]
 
     async def admit(self, request: Request, scope: str, *, own_page: bool = False) -> Actor:
         """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests.
@@ -138,8 +145,13 @@ class Gate:
 
     async def signed_in(self, request: Request) -> SignedIn | None:
         """The session of the browser that asks."""
-        token = self.cookie.token(request)
-        return None if token is None else await self._sessions.find(token)
+        if _SIGNED_IN not in request.scope:
+            token = self.cookie.token(request)
+            found = None if token is None else await self._sessions.find(token)
+            # Asked for again by the page that this request is for.
+            request.scope[_SIGNED_IN] = found
+        signed_in: SignedIn | None = request.scope[_SIGNED_IN]
+        return signed_in
 
     async def _require_own_page(self, request: Request) -> None:
         """A browser sends its cookie whoever makes it ask: a change needs the token of one of our own pages."""

@@ -20,7 +20,7 @@ from laconic.workspaces.domains.model import DNS_LABEL, HTTP_PATH, Domain, Domai
 from laconic.workspaces.model import ADMIN, LINKS_READ, OPERATOR
 
 # Proofs make this server ask others: so many for each workspace.
-_PROOFS = Rate(per_second=0.2, burst=5)
+PROOFS = Rate(per_second=0.2, burst=5)
 
 
 class DomainRequest(BaseModel):
@@ -123,7 +123,7 @@ class DomainRoutes:
         self._domains = services.domains
         self._directory = services.directory
         self._gate = gate
-        self._proofs = gate.new_limits("proof", _PROOFS)
+        self._proofs = gate.new_limits("proof", PROOFS)
 
     async def add(self, request: Request) -> Response:
         """Adds a domain. It serves nothing until it is proved."""

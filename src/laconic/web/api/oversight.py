@@ -182,7 +182,7 @@ class OversightRoutes:
 
     async def takedowns(self, request: Request, cursor: Cursor = None, limit: Limit = 50) -> Response:
         await self._gate.admit(request, OPERATOR)
-        found = await self._services.takedowns.page(None if cursor is None else _number(cursor), limit)
+        found = await self._services.takedowns.page(None if cursor is None else entry_number(cursor), limit)
         await self._services.directory.know(one.domain_id for one in found)
         items = [takedown_json(one, self._short_url) for one in found]
         return _page(items, str(found[-1].link_id) if len(found) == limit else None)
@@ -216,7 +216,7 @@ class OversightRoutes:
         """What visitors report. Taking a link down upholds its reports."""
         await self._gate.admit(request, OPERATOR)
         found = await self._services.visitor_reports.page(
-            state, 0 if cursor is None else _number(cursor), limit
+            state, 0 if cursor is None else entry_number(cursor), limit
         )
         await self._services.directory.know(one.domain_id for one in found)
         items = [report_json(one, self._short_url) for one in found]
@@ -227,7 +227,7 @@ class OversightRoutes:
         actor = await self._gate.admit(request, OPERATOR)
         # Nothing is in it, but a page on another site cannot send this type (see `require_json`).
         await read_model(request, DismissRequest)
-        report = await self._services.visitor_reports.dismiss(_number(report_id), actor)
+        report = await self._services.visitor_reports.dismiss(entry_number(report_id), actor)
         return json_response(report_json(report, self._short_url))
 
     async def end_domain(self, request: Request, host: str) -> Response:
@@ -341,7 +341,7 @@ def _page(items: list[dict[str, Any]], next_cursor: str | None) -> Response:
     return json_response({"items": items, "next_cursor": next_cursor})
 
 
-def _number(text: str) -> int:
+def entry_number(text: str) -> int:
     """An id that was given out: what is no number was not."""
     if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER + 1):
         raise EntryUnknown("There is no such entry.")

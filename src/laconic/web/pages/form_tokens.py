@@ -34,9 +34,9 @@ class FormTokens:
         self._key: bytes | None = None
         base = urlsplit(base_url)
         self._base_authority = base.netloc
-        self._is_https = base.scheme == "https"
+        self.is_https = base.scheme == "https"
         # With this prefix a browser takes the cookie from this very host over TLS only (RFC 6265bis, 4.1.3.2).
-        self._cookie = "__Host-laconic_form" if self._is_https else "laconic_form"
+        self._cookie = "__Host-laconic_form" if self.is_https else "laconic_form"
 
     async def token_for(self, request: Request) -> FormToken:
         """The browser's own, so that forms in several tabs work; a new one for a new browser."""
@@ -47,7 +47,7 @@ class FormTokens:
 
     def keep(self, response: Response, token: FormToken) -> None:
         response.set_cookie(
-            self._cookie, token.number, path="/", secure=self._is_https, httponly=True, samesite="lax"
+            self._cookie, token.number, path="/", secure=self.is_https, httponly=True, samesite="lax"
         )
 
     async def is_ours(self, request: Request, field: str) -> bool:
@@ -56,6 +56,13 @@ class FormTokens:
         if not _NUMBER.fullmatch(number) or self._comes_from_elsewhere(request):
             return False
         return hmac.compare_digest((await self._field(number)).encode(), field.encode("utf-8", "replace"))
+
+    async def sign(self, text: str) -> str:
+        """A mark that only this installation can put under a text. The text begins with what it is for."""
+        return await self._field(text)
+
+    async def is_signed(self, text: str, mark: str) -> bool:
+        return hmac.compare_digest((await self._field(text)).encode(), mark.encode("utf-8", "replace"))
 
     def _comes_from_elsewhere(self, request: Request) -> bool:
         site = request.headers.get("sec-fetch-site")

@@ -1,5 +1,6 @@
 """Reading a form that one of our own pages has sent."""
 
+from collections.abc import Sequence
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -13,7 +14,27 @@ _MOST_FIELDS = 20
 _NOT_A_FORM = Kind(400, "invalid_request", "The form cannot be read")
 
 
-async def read_fields(request: Request) -> dict[str, str]:
+class Form:
+    """Fields by name; one that several boxes share has several values."""
+
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        self._pairs = pairs
+
+    def get(self, name: str) -> str:
+        """The last value, as browsers send it; empty when there is none."""
+        return next((value for key, value in reversed(self._pairs) if key == name), "")
+
+    def all(self, name: str) -> list[str]:
+        return [value for key, value in self._pairs if key == name]
+
+    def has(self, name: str) -> bool:
+        return any(key == name for key, _ in self._pairs)
+
+    def pairs(self) -> Sequence[tuple[str, str]]:
+        return self._pairs
+
+
+async def read_form(request: Request, most_fields: int = 1_200) -> Form:
     """Text that is not UTF-8 is refused: what is accepted comes back unchanged."""
     if media_type(request) != _FORM:
         raise Problem(
@@ -22,11 +43,16 @@ async def read_fields(request: Request) -> dict[str, str]:
     body = await read_body(request)
     try:
         pairs = parse_qsl(
-            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS
+            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=most_fields
         )
     except ValueError:
         raise Problem(_NOT_A_FORM, "The form's text is not what a browser sends.") from None
-    return dict(pairs)
+    return Form(pairs)
+
+
+async def read_fields(request: Request) -> dict[str, str]:
+    """Of a form whose fields have one value each."""
+    return dict((await read_form(request, _MOST_FIELDS)).pairs())
 
 
 async def require_own_form(request: Request, fields: dict[str, str], tokens: FormTokens) -> None:

@@ -24,7 +24,7 @@ from laconic.web.pages.forms import read_fields, require_own_form
 from laconic.web.pages.home import retry_after, words_for
 from laconic.web.pages.qr_drawing import QrPainter
 from laconic.web.pages.refusals import refusal_response
-from laconic.web.pages.templates import page_response, wants_html
+from laconic.web.pages.templates import day_text, page_response, wants_html
 from laconic.wiring import Services
 
 _HEADERS = {"vary": "accept", "x-robots-tag": "noindex"}
@@ -123,7 +123,7 @@ class PreviewRoutes:
             host=_host(link.row.location),
             is_https=link.row.location.lower().startswith("https:"),
             created=created,
-            created_day=_day(created),
+            created_day=day_text(link.created_at),
             qr=await self._painter.inline_svg(short_url),
             report=_report_values(fields or {}, words_for(error), token.field, is_sent=is_reported),
         )
@@ -156,15 +156,6 @@ def _report_values(fields: dict[str, str], error: str | None, token: str, *, is_
         "token": token,
         "is_sent": is_sent,
     }
-
-
-_MONTHS = "January February March April May June July August September October November December".split()
-
-
-def _day(rfc3339: str) -> str:
-    """15 November 2026: no reader takes the month for the day."""
-    year, month, day = rfc3339[:10].split("-")
-    return f"{int(day)} {_MONTHS[int(month) - 1]} {year}"
 
 
 def _host(target: str) -> str:

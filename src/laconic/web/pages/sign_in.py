@@ -1,6 +1,7 @@
 """/dashboard/sign-in, the set-up and invitation links, signing out: plain forms that work without JavaScript."""
 
 import math
+import re
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -9,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from laconic.errors import InvitationOver, LaconicError, TooManyRequests, WorkspaceNeeded
 from laconic.web.api.authentication import Gate, plain_address
 from laconic.web.api.problems import Problem, kind_of, response_to
+from laconic.web.pages.dashboard.navigation import HOME, SIGN_IN
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.forms import read_fields, require_own_form
 from laconic.web.pages.templates import page_response
@@ -17,8 +19,8 @@ from laconic.workspaces.model import SHORTEST_PASSWORD, Actor, Invitation, User
 from laconic.workspaces.people.sign_in import Attempt
 from laconic.workspaces.people.users import UserDraft
 
-HOME = "/dashboard"
-SIGN_IN = "/dashboard/sign-in"
+# Printable ASCII without a backslash, which some browsers take for a slash.
+_OWN_PATH = re.compile(r"/dashboard(?:[/?][!-\[\]-~]{0,1500})?")
 # The link in the address bar is a secret: it is told to no other site, and no page of ours repeats it.
 _PRIVATE = {"referrer-policy": "no-referrer"}
 
@@ -40,7 +42,7 @@ class SignInRoutes:
     async def show_sign_in(self, request: Request) -> Response:
         if await self._gate.signed_in(request) is not None:
             return _go(HOME)
-        return await self._sign_in_page(request)
+        return await self._sign_in_page(request, {"next": request.query_params.get("next", "")})
 
     async def sign_in(self, request: Request) -> Response:
         fields = await read_fields(request)
@@ -57,14 +59,14 @@ class SignInRoutes:
             )
         except LaconicError as error:
             return await self._sign_in_page(request, fields, error)
-        return await self.begin_session(request, user)
+        return await self.begin_session(request, user, own_path(fields.get("next", "")))
 
-    async def begin_session(self, request: Request, user: User) -> Response:
+    async def begin_session(self, request: Request, user: User, path: str = HOME) -> Response:
         """A new token for every sign-in: one that somebody has planted before is worth nothing."""
         address = plain_address(self._gate.address_of(request))
         actor = Actor(user.workspace_id, user.scopes, user_id=user.id, kind="user", address=address)
         token = await self._people.sessions.start(user, actor, request.headers.get("user-agent"))
-        response = _go(HOME)
+        response = _go(path)
         self._gate.cookie.keep(response, token)
         self._gate.cookie.keep_device(response, await self._people.sign_in.new_device(user.email))
         return response
@@ -82,28 +84,6 @@ class SignInRoutes:
                 await self._people.sessions.end(actor, signed_in.user.id, signed_in.session.id)
         response = _go(SIGN_IN)
         self._gate.cookie.clear(response)
-        return response
-
-    async def account(self, request: Request) -> Response:
-        """Who is signed in, and where. The token is renewed here when its hour is over."""
-        signed_in = await self._gate.signed_in(request)
-        if signed_in is None:
-            response = _go(SIGN_IN)
-            if self._gate.cookie.token(request) is not None:
-                self._gate.cookie.clear(response)
-            return response
-        user = signed_in.user
-        response = await self._page(
-            request,
-            "account.html",
-            user=user,
-            workspace=await self._services.tenants.get(user.workspace_id),
-            sessions=await self._people.sessions.list(user.workspace_id, user.id),
-            current=signed_in.session.id,
-        )
-        renewed = await self._people.sessions.renew(signed_in, self._gate.cookie.token(request) or "")
-        if renewed is not None:
-            self._gate.cookie.keep(response, renewed)
         return response
 
     async def refuse(self, request: Request, error: LaconicError) -> Response:
@@ -157,6 +137,7 @@ class SignInRoutes:
             asks_workspace=isinstance(error, WorkspaceNeeded) or bool(fields.get("workspace")),
             has_users=await self._services.workspaces.has_users(),
             provider_name=self._provider_name,
+            next=own_path(fields.get("next", "")),
         )
 
     async def _invitation_page(
@@ -211,7 +192,6 @@ class SignInRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter(include_in_schema=False)
-        router.add_api_route(HOME, self.account, methods=["GET", "HEAD"])
         router.add_api_route(SIGN_IN, self.show_sign_in, methods=["GET", "HEAD"])
         router.add_api_route(SIGN_IN, self.sign_in, methods=["POST"])
         router.add_api_route("/dashboard/sign-out", self.sign_out, methods=["POST"])
@@ -219,6 +199,11 @@ class SignInRoutes:
             router.add_api_route(path + "/{token}", self.show_invitation, methods=["GET", "HEAD"])
         router.add_api_route("/dashboard/invitation", self.accept, methods=["POST"])
         return router
+
+
+def own_path(path: str) -> str:
+    """Where to go after signing in: a page of the dashboard and nowhere else."""
+    return path if _OWN_PATH.fullmatch(path) else HOME
 
 
 def _go(path: str) -> Response:

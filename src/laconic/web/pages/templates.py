@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from laconic import __version__
+from laconic.clock import to_rfc3339
 from laconic.web.api.problems import SECURITY_HEADERS
 from laconic.web.pages.static_files import static_url
 
@@ -39,6 +41,36 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+_MONTHS = "January February March April May June July August September October November December".split()
+
+
+def day_text(moment: int) -> str:
+    """15 November 2026: no reader takes the month for the day."""
+    year, month, day = to_rfc3339(moment)[:10].split("-")
+    return f"{int(day)} {_MONTHS[int(month) - 1]} {year}"
+
+
+def _day(moment: int) -> Markup:
+    """In a page: the day in UTC, which the script turns into the reader's own, about as wide."""
+    return _TIME.format(to_rfc3339(moment), "day", _short_day(moment))
+
+
+def _moment(moment: int) -> Markup:
+    text = f"{_short_day(moment)}, {to_rfc3339(moment)[11:16]} UTC"
+    return _TIME.format(to_rfc3339(moment), "moment", text)
+
+
+def _short_day(moment: int) -> str:
+    day, month, year = day_text(moment).split()
+    return f"{day} {month[:3]} {year}"
+
+
+def _count(number: int) -> str:
+    return f"{number:,}"
+
+
+_TIME = Markup('<time datetime="{}" data-local="{}">{}</time>')
+_ENVIRONMENT.filters |= {"day": _day, "moment": _moment, "count": _count}
 _ENVIRONMENT.globals["static"] = static_url
 _ENVIRONMENT.globals["version"] = __version__
 

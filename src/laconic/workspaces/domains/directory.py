@@ -126,10 +126,14 @@ class Directory:
     def short_url(self, domain_id: int, code: str) -> str:
         return self.prefix(domain_id) + code
 
-    def host_of(self, domain_id: int) -> str | None:
+    def own_host_of(self, domain_id: int) -> str | None:
         """None for the shared domain, whose host is a matter of the settings."""
         known = self._by_id.get(domain_id)
         return None if known is None or domain_id == DEFAULT_DOMAIN_ID else known.host
+
+    def host_of(self, domain_id: int) -> str:
+        """That of the shared domain for one that is not known yet, as `prefix` has it."""
+        return self._by_id.get(domain_id, self._by_id[DEFAULT_DOMAIN_ID]).host
 
     def default_of(self, workspace_id: int) -> int:
         """Where new links go that name no domain."""

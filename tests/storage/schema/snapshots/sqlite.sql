@@ -255,6 +255,12 @@ CREATE INDEX password_reset_expires_idx ON password_reset (expires_at);
 CREATE UNIQUE INDEX password_reset_token_key ON password_reset (token_hash);
 CREATE INDEX password_reset_user_idx ON password_reset (workspace_id, user_id);
 
+CREATE TABLE search_position (
+    -- One row: links up to this id are in short_link_url. The rest follows some seconds behind the writers.
+    id    INTEGER PRIMARY KEY CHECK (id = 1),
+    past  INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE secret (
     -- Random keys that all processes share, such as the one that scatters the codes. Made at first start.
     name        TEXT PRIMARY KEY,
@@ -348,10 +354,29 @@ BEGIN
     SELECT NEW.id, NEW.title, NEW.description
     WHERE NEW.title IS NOT NULL OR NEW.description IS NOT NULL;
 END;
+CREATE TRIGGER short_link_url_update AFTER UPDATE OF original_url ON short_link
+WHEN NEW.original_url IS NOT OLD.original_url AND OLD.id <= (SELECT past FROM search_position)
+BEGIN
+    DELETE FROM short_link_url WHERE rowid = OLD.id;
+    INSERT INTO short_link_url (rowid, url)
+    SELECT NEW.id, NEW.original_url WHERE NEW.original_url IS NOT NULL;
+END;
 
 CREATE VIRTUAL TABLE short_link_text USING fts5 (
     title, description, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
 );
+
+CREATE VIRTUAL TABLE short_link_url USING fts5 (
+    url, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram'
+);
+
+CREATE TABLE 'short_link_url_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE 'short_link_url_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'short_link_url_docsize'(id INTEGER PRIMARY KEY, sz BLOB, origin INTEGER);
+
+CREATE TABLE 'short_link_url_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
 CREATE TABLE sign_in_failure (
     -- Wrong sign-ins in a row, by account, by address and by both. Old rows are removed.
