@@ -5,6 +5,8 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
+# Tests wait for servers half of the time: one more than cores keeps these busy.
+WORKERS ?= $(shell expr $$(nproc) + 1)
 UV_VERSION := 0.13.7
 
 .PHONY: help
@@ -25,8 +27,8 @@ setup-dev: ## The same with test tools and real servers (PostgreSQL, Redis)
 	@if [ -f tools/install_servers.sh ]; then sh tools/install_servers.sh; fi
 
 .PHONY: test
-test: setup-dev ## Run the test suite on every engine
-	$(BIN)/python -m pytest $(ARGS)
+test: setup-dev ## Run the test suite on every engine (WORKERS at once; 0 for one after the other)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 .PHONY: check
 check: setup-dev ## Format, lint, types, import rules: what CI checks
