@@ -91,6 +91,21 @@ async def open_postgres_snapshot(url: str) -> AsyncIterator[PostgresSnapshot]:
         yield PostgresSnapshot(url, statements, str(row[0]), schema, await _server_version(statements))
 
 
+# The index over URLs needs the extension in the schema it was made in; a dump of the schema has the one and not the other.
+_BRING_TRIGRAMS = """DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm') THEN
+        ALTER EXTENSION pg_trgm SET SCHEMA public;
+    ELSE
+        CREATE EXTENSION pg_trgm SCHEMA public;
+    END IF;
+EXCEPTION
+    WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN
+        RAISE NOTICE 'pg_trgm cannot be used here';
+END
+$$"""
+
+
 async def read_dump(url: str, dump: Path, aside: str, conclude: Sequence[str]) -> bool:
     """Puts the dump in the place of what is there, which is kept as the schema `aside`. False: nothing was there."""
     async with session(url) as statements:
@@ -102,7 +117,7 @@ async def read_dump(url: str, dump: Path, aside: str, conclude: Sequence[str]) -
         has_tables = bool(row and row[0])
     psql, pg_restore = find_tool("psql", version), find_tool("pg_restore", version)
     move = f'ALTER SCHEMA public RENAME TO "{aside}"' if has_tables else "DROP SCHEMA IF EXISTS public"
-    before = ("BEGIN", move, "CREATE SCHEMA public", "GRANT USAGE ON SCHEMA public TO PUBLIC")
+    before = ("BEGIN", move, "CREATE SCHEMA public", "GRANT USAGE ON SCHEMA public TO PUBLIC", _BRING_TRIGRAMS)
     # Without the last word nothing has happened: a pipe that ends early is no commit.
     after = ("SET search_path TO public", *conclude, "COMMIT")
     with reachable(url) as (place, fd):

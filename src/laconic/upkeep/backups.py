@@ -123,7 +123,7 @@ class Backups:
         if problems:
             log.error("the database is damaged: restore a backup", problems=problems)
         else:
-            log.info("the integrity check found nothing wrong")
+            log.debug("the integrity check found nothing wrong")
 
     @contextlib.asynccontextmanager
     async def _held(self) -> AsyncIterator[None]:

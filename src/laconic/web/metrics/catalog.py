@@ -44,7 +44,7 @@ STATUSES = (
 FAILURES = frozenset({"500", "503"})
 BREAKERS = ("database", "redis", "redis_writes")
 POOLS = ("hot", "general", "tenants", "reader", "writer")
-LIMITS = ("create", "api", "scarce_codes")
+LIMITS = ("create", "api", "proof", "report", "scarce_codes")
 
 
 @dataclass(frozen=True)
