@@ -117,7 +117,13 @@ async def read_dump(url: str, dump: Path, aside: str, conclude: Sequence[str]) -
         has_tables = bool(row and row[0])
     psql, pg_restore = find_tool("psql", version), find_tool("pg_restore", version)
     move = f'ALTER SCHEMA public RENAME TO "{aside}"' if has_tables else "DROP SCHEMA IF EXISTS public"
-    before = ("BEGIN", move, "CREATE SCHEMA public", "GRANT USAGE ON SCHEMA public TO PUBLIC", _BRING_TRIGRAMS)
+    before = (
+        "BEGIN",
+        move,
+        "CREATE SCHEMA public",
+        "GRANT USAGE ON SCHEMA public TO PUBLIC",
+        _BRING_TRIGRAMS,
+    )
     # Without the last word nothing has happened: a pipe that ends early is no commit.
     after = ("SET search_path TO public", *conclude, "COMMIT")
     with reachable(url) as (place, fd):
