@@ -61,6 +61,7 @@ from laconic.workspaces.audit.store import AuditStore
 from laconic.workspaces.domains.change import Domains
 from laconic.workspaces.domains.directory import Directory
 from laconic.workspaces.domains.store import DomainStore
+from laconic.workspaces.everybody import People
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID
 from laconic.workspaces.passwords import Passwords
 from laconic.workspaces.people.invitations import Invitations
@@ -69,7 +70,6 @@ from laconic.workspaces.people.sessions import Sessions
 from laconic.workspaces.people.sign_in import SignIn
 from laconic.workspaces.people.store import PeopleStore
 from laconic.workspaces.people.users import Users
-from laconic.workspaces.people_services import People
 from laconic.workspaces.resets.reset import PasswordResets
 from laconic.workspaces.store import WorkspaceStore
 from laconic.workspaces.tenants import Workspaces
