@@ -1,7 +1,7 @@
 """Proofs of domains, looked for again from time to time: a host that was sold must not stay with who had it for ever.
 
 One whose proof is missing is marked and told in the workspace's list. It is served as before; only when the grace is over
-may another workspace that proves the host take it over, or the operator end it (decision 0051).
+may another workspace that proves the host take it over, or the operator end it (decision 0049).
 """
 
 import asyncio

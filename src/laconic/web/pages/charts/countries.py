@@ -1,7 +1,7 @@
 """What countries are called, and where they stand on the map of tiles.
 
 Every country is one square, roughly where it lies: small ones are seen as well as large ones, also on a phone, and
-no outlines of somebody else's are needed (decision 54). Codes are those of ISO 3166-1, which clicks are counted by.
+no outlines of somebody else's are needed (decision 52). Codes are those of ISO 3166-1, which clicks are counted by.
 """
 
 from functools import cache
