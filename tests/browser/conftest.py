@@ -17,7 +17,7 @@ from tests.flows.server import LaconicServer
 OpenWindow = Callable[..., Window]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # The sandbox needs what a container does not give; the pages are our own.
@@ -26,14 +26,14 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def laconic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LaconicServer]:
     """A server with one account: Ann, admin and operator. Tests share it, so each makes links of its own."""
     with LaconicServer(tmp_path_factory.mktemp("browser")) as server:
         yield server
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def ann(chromium: Browser, laconic: LaconicServer) -> Any:
     """Ann's cookies: `open_window(state=ann)` is her browser."""
     window = open_window(chromium, laconic.base_url)

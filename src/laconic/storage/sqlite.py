@@ -127,6 +127,7 @@ class SqliteDatabase:
     def __init__(self, folder: Path, writes: Writes) -> None:
         other: Writes = "clicks" if writes == "links" else "links"
         self._folder = folder
+        self._writes = writes
         # A month's file must not go away while it is checkpointed: opening it would make an empty one.
         self._files_in_use = threading.Lock()
         self._main = folder / _FILES[writes][0]
@@ -287,7 +288,8 @@ class SqliteDatabase:
 
     async def tidy(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._readers, self._checkpoint)
-        await index_urls(self)
+        if self._writes == "links":
+            await index_urls(self)
 
     def _checkpoint(self) -> None:
         with self._files_in_use:
