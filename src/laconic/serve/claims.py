@@ -21,7 +21,7 @@ _PAUSE_SECONDS = 0.05
 
 # A filter of the kernel's for a listening socket: a segment with the flag SYN (2, in byte 13 of the TCP header) is
 # dropped, any other let through. Each instruction: code, steps if so, steps if not, value.
-_SO_ATTACH_FILTER = 26
+_SO_ATTACH_FILTER, _SO_DETACH_FILTER = 26, 27
 _LOAD_BYTE, _TEST_BITS, _RETURN = 0x30, 0x45, 0x06
 _NO_SYN = ((_LOAD_BYTE, 0, 0, 13), (_TEST_BITS, 0, 1, 0x02), (_RETURN, 0, 0, 0), (_RETURN, 0, 0, 0xFFFFFFFF))
 
@@ -91,6 +91,12 @@ def turn_away(listener: socket.socket) -> None:
         listener.setsockopt(
             socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HL", len(_NO_SYN), ctypes.addressof(memory))
         )
+
+
+def let_in(listener: socket.socket) -> None:
+    """Undoes `turn_away`: a worker that was told to stop by itself is replaced, and its port is the next one's."""
+    with contextlib.suppress(OSError):
+        listener.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
 
 
 def _cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> CannotStart:

@@ -26,6 +26,7 @@ from laconic.errors import CannotStart, LaconicError
 from laconic.logs import set_up_logs
 from laconic.serve.background import run_ingest, run_upkeep
 from laconic.serve.children import Lifeline, Report, read_reports
+from laconic.serve.claims import let_in
 from laconic.serve.import_worker import make_desk, run_import_worker
 from laconic.serve.web_worker import run_web_worker
 from laconic.settings import Settings
@@ -123,6 +124,8 @@ class Supervisor:
         child.started = monotonic()
         child.is_ready = False
         child.tell_start()
+        if child.listener is not None:
+            let_in(child.listener)
         _flush_streams()
         child.pid = os.fork()
         if child.pid == 0:
