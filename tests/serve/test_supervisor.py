@@ -123,7 +123,9 @@ def test_twenty_restarts_leak_nothing(make_server: MakeServer) -> None:
     assert supervisor.num_fds() == files
     assert len(supervisor.children()) == 5
     assert all(child.status() != psutil.STATUS_ZOMBIE for child in supervisor.children())
+    # Two threads that read open their four files when they are first needed; what leaks, leaks twenty times.
+    lazily = 2 * 4 + 1
     wait_until(
-        lambda: psutil.Process(server.children()["web 1"]).num_fds() <= files_of_worker + 1,
+        lambda: psutil.Process(server.children()["web 1"]).num_fds() <= files_of_worker + lazily,
         "the worker has no more files open than the first one had",
     )
