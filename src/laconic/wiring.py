@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from laconic.backups.backup import Origin
 from laconic.clicks.events.browse import EventBrowser
 from laconic.clicks.events.erase import Eraser
 from laconic.clicks.events.live import LiveFeed
@@ -53,7 +52,6 @@ from laconic.settings import Settings
 from laconic.storage.database import Database
 from laconic.storage.engines import open_database, open_replica, open_shared_store
 from laconic.storage.shared import SharedStore
-from laconic.upkeep.backups import BackupPlan, Backups
 from laconic.upkeep.reaper import Plan, Reaper
 from laconic.upkeep.sweeps import Sweeps
 from laconic.workspaces.api_keys import ApiKeys
@@ -75,6 +73,7 @@ from laconic.workspaces.store import WorkspaceStore
 from laconic.workspaces.tenants import Workspaces
 
 if TYPE_CHECKING:
+    from laconic.upkeep.backups import Backups
     from laconic.workspaces.domains.proof import ProofReader
 
 
@@ -309,7 +308,11 @@ def open_reaper(settings: Settings, database: Database) -> Reaper:
     return Reaper(database, plan, open_sweeps(settings, database))
 
 
-def open_backups(settings: Settings, database: Database) -> Backups:
+def open_backups(settings: Settings, database: Database) -> "Backups":
+    # Here, because they bring what commands do not need.
+    from laconic.backups.backup import Origin
+    from laconic.upkeep.backups import BackupPlan, Backups
+
     plan = BackupPlan(
         folder=Path(settings.backup_dir).resolve() if settings.backup_dir else None,
         interval=settings.backup_interval,

@@ -6,15 +6,17 @@ import shutil
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from laconic.errors import SettingInvalid
 from laconic.storage.database import Database
 from laconic.storage.examine import Finding
 from laconic.storage.migrate import read_migrations
-from laconic.storage.replica import Replica
 from laconic.storage.shared import SharedStore
 from laconic.storage.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from laconic.storage.replica import Replica
 
 Writes = Literal["links", "clicks"]
 
@@ -57,13 +59,16 @@ async def open_database(url: str, *, writes: Writes = "links", owner_url: str = 
     return await open_postgres(url, owner_url=owner_url)
 
 
-def open_replica(url: str, primary: Database, *, has_owner: bool) -> Replica | None:
+def open_replica(url: str, primary: Database, *, has_owner: bool) -> "Replica | None":
     """None when there is none. `has_owner`: another role owns the tables, and row-level security holds this one."""
     if not url:
         return None
     if not url.startswith(_POSTGRES):
         raise SettingInvalid("LACONIC_DATABASE_REPLICA_URL must begin with postgresql://.")
     _need_postgres(url)
+    # Here, because it brings what commands do not need.
+    from laconic.storage.replica import Replica
+
     return Replica(primary, lambda: open_database(url, owner_url=url if has_owner else ""))
 
 

@@ -4,15 +4,15 @@ It is never needed: until it is open, and when it cannot be used, the primary is
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
-
-import structlog
 
 from laconic.errors import LaconicError, Unavailable
 from laconic.storage.database import Database, Row
 
-log = structlog.get_logger(__name__)
+# The plain logger: commands load this room too, and structlog would double their start.
+log = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 10.0
 
@@ -62,7 +62,7 @@ class Replica:
 
     def _note_away(self, error: LaconicError) -> None:
         if not self._is_away:
-            log.warning("the replica cannot be used; reports ask the primary", error=str(error))
+            log.warning("the replica cannot be used; reports ask the primary: %s", error)
         self._is_away = True
 
     async def close(self) -> None:

@@ -17,6 +17,7 @@ LEAST = {
     "GET /live": "nobody",
     "GET /ready": "nobody",
     "GET /health": "nobody",
+    "GET /metrics": "operator",
     "POST /shorten": "member",
     "GET /stats/{code}": "viewer",
     "POST /api/v1/urls": "member",
