@@ -98,11 +98,11 @@ def test_counters_agree(story: Story) -> None:
 def test_p2_no_code_of_the_old_instance_is_given_again(story: Story) -> None:
     """Not those it gave out after the backup either, which the restored database does not know."""
     with story.new, story.new.client() as client:
-        made = {make_code(client) for _ in range(300)}
+        made = {make_code(client) for _ in range(15)}
         body = "\n".join(json.dumps({"original_url": f"https://example.com/{n}"}) for n in range(3_000))
         answer = client.post(f"{URLS}/bulk", content=body, headers={"content-type": "application/x-ndjson"})
         made |= {json.loads(line)["short_code"] for line in answer.text.splitlines()}
-        assert len(made) == 3_300
+        assert len(made) == 3_015
         assert not made & story.given
 
 

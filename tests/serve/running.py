@@ -21,7 +21,12 @@ PATIENCE_SECONDS = 30.0
 
 def environment(**said: str) -> dict[str, str]:
     """Of a machine where nobody has set anything, with what the test says."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("LACONIC_")}
+    # Not the width of the terminal that the tests were started from, either.
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("LACONIC_") and name not in ("COLUMNS", "LINES")
+    }
     return {**clean, **{f"LACONIC_{name.upper()}": value for name, value in said.items()}}
 
 
