@@ -88,13 +88,17 @@ class CodeStore:
 
     async def _secret(self, name: str) -> bytes:
         """Made at first start, whoever comes first; the same for every process of the installation."""
-        await self._database.execute(
-            "INSERT INTO secret (name, value, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
-            name,
-            secrets.token_bytes(SECRET_BYTES),
-            now(),
-        )
-        row = await self._database.fetch_one("SELECT value FROM secret WHERE name = $1", name)
+        wanted = "SELECT value FROM secret WHERE name = $1"
+        # Read first: it is nearly always there, and a read may be repeated when the database goes away meanwhile.
+        row = await self._database.fetch_one(wanted, name)
+        if row is None:
+            await self._database.execute(
+                "INSERT INTO secret (name, value, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
+                name,
+                secrets.token_bytes(SECRET_BYTES),
+                now(),
+            )
+            row = await self._database.fetch_one(wanted, name)
         if row is None:
             raise Unavailable(f"The secret {name!r} cannot be read.")
         return bytes(row[0])
