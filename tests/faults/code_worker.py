@@ -69,5 +69,14 @@ async def fill() -> None:
     await open_filler(settings, works, lease, open_shared_store(settings.redis_url)).run(asyncio.Event())
 
 
+async def again_and_again() -> None:
+    """As a supervisor would: a database that goes away during the start is asked again."""
+    while True:
+        try:
+            await (fill() if sys.argv[1] == "fill" else allocate(Path(sys.argv[2])))
+        except Unavailable:
+            await asyncio.sleep(0.1)
+
+
 if __name__ == "__main__":
-    asyncio.run(fill() if sys.argv[1] == "fill" else allocate(Path(sys.argv[2])))
+    asyncio.run(again_and_again())
