@@ -112,6 +112,9 @@ class LiveFeed:
         if sum(len(topic.watchers) for topic in self._topics.values()) >= _MOST_WATCHERS:
             raise TooManyRequests(10)
         topic = await self._topic(workspace_id, link_id)
+        if last_seen is not None:
+            # Another worker may have shown what this one's next look would find new.
+            await self._tell(topic)
         watcher = Watcher()
         topic.watchers.add(watcher)
         try:
