@@ -232,9 +232,10 @@ class Supervisor:
         clean = self._end(web, monotonic() + notice + _WEB_STOP_SECONDS)
         background = [child for child in self._children if child.listener is None]
         for child in background:
-            # It may have been stopped with the others, by who stops the whole group.
+            # It may have died just now.
             if self._has_started and child.is_ingest and not child.pid:
                 self._start(child)
+        os.close(self._own_pipe)
         clean = self._end(background, deadline) and clean
         if self._has_started:
             log.info("stopped")
