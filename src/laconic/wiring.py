@@ -355,7 +355,8 @@ def _open_allocator(works: CodeWorks, shared: SharedStore | None, pool_min_size:
         sources.insert(0, ("durable", durable))
     if pool_min_size and shared is not None:
         pool = SharedPool(shared, works.maker.region)
-        sources.insert(0, ("shared", SharedSource(pool, pool_min_size=pool_min_size)))
+        proposed = SharedSource(pool, works.store, works.cursor, works.maker, pool_min_size=pool_min_size)
+        sources.insert(0, ("shared", proposed))
     return CodeAllocator(SteppedSource(sources), fresh=cursor)
 
 

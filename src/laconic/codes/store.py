@@ -232,61 +232,46 @@ class CodeStore:
                 await statements.execute(
                     "DELETE FROM kgs_keys WHERE allocated_to_service = $1 AND status <> 'unused'", name
                 )
-            set_ = "UPDATE kgs_keys SET status = 'reserved', allocated_at = $4, allocated_to_service = $5"
-            return await self._pick(statements, set_, region, code_length, count, pivot, floor, now(), holder)
-
-        return await self._database.transaction(work)
-
-    async def withdraw(
-        self, region: str, code_length: int, count: int, *, pivot: str, floor: int = 0
-    ) -> list[str]:
-        """Up to `count` unused codes that leave the table: from now on they live in the shared pool, or nowhere."""
-
-        async def work(statements: Statements) -> list[str]:
-            return await self._pick(
-                statements, "DELETE FROM kgs_keys", region, code_length, count, pivot, floor
-            )
-
-        return await self._database.transaction(work)
-
-    async def _pick(
-        self,
-        statements: Statements,
-        change: str,
-        region: str,
-        code_length: int,
-        count: int,
-        pivot: str,
-        floor: int,
-        *values: object,
-    ) -> list[str]:
-        codes: list[str] = []
-        for comparison in (">=", "<"):
-            wanted = count - len(codes)
-            if wanted:
+            codes: list[str] = []
+            for comparison in (">=", "<"):
                 rows = await statements.fetch_all(
                     "WITH chosen AS MATERIALIZED (SELECT short_code FROM kgs_keys WHERE region = $1"
                     f" AND status = 'unused' AND short_code {comparison} $2 ORDER BY short_code LIMIT $3"
                     f" {self._database.skip_locked})"
-                    f" {change} WHERE short_code IN (SELECT short_code FROM chosen) RETURNING short_code",
+                    " UPDATE kgs_keys SET status = 'reserved', allocated_at = $4, allocated_to_service = $5"
+                    " WHERE short_code IN (SELECT short_code FROM chosen) RETURNING short_code",
                     region,
                     pivot,
-                    wanted,
-                    *values,
+                    count - len(codes),
+                    now(),
+                    holder,
                 )
                 codes += [row[0] for row in rows]
-        row = await statements.fetch_one(
-            "UPDATE kgs_range SET taken = taken + $3 WHERE region = $1 AND code_length = $2"
-            " RETURNING pool_lineage = database_lineage() AND next >= $4",
-            region,
-            code_length,
-            len(codes),
-            floor,
+                if len(codes) == count:
+                    break
+            await _count_taken(statements, region, code_length, len(codes), floor)
+            return codes
+
+        return await self._database.transaction(work)
+
+    async def claim(
+        self, region: str, code_length: int, codes: Sequence[str], *, floor: int = 0
+    ) -> list[str]:
+        """Those of the codes that are unused, for this caller alone: their rows go. Raises as `reserve` does."""
+        # Two may claim the same code when Redis went back: neither waits for the other.
+        claim = (
+            "WITH chosen AS MATERIALIZED (SELECT short_code FROM kgs_keys WHERE short_code IN ($ids)"
+            f" AND region = $1 AND status = 'unused' {self._database.skip_locked})"
+            " DELETE FROM kgs_keys WHERE short_code IN (SELECT short_code FROM chosen) RETURNING short_code"
         )
-        if row is None or not row[0]:
-            # Codes that this database believes unused may have been used on the one it was before.
-            raise Unavailable("The pool of codes is from before a failover or a restore.")
-        return codes
+
+        async def work(statements: Statements) -> list[str]:
+            rows = await statements.fetch_among(claim, codes, region)
+            claimed = [row[0] for row in rows]
+            await _count_taken(statements, region, code_length, len(claimed), floor)
+            return claimed
+
+        return await self._database.transaction(work)
 
     # Looking after the pool
 
@@ -375,6 +360,20 @@ def _meet(row: Row, region: str, prefix: str, length: int) -> bool:
     if row[1] != length or (row[0] == region and row[2] == prefix):
         return False
     return row[0] == region or not (row[2] and prefix) or row[2] == prefix
+
+
+async def _count_taken(statements: Statements, region: str, code_length: int, count: int, floor: int) -> None:
+    row = await statements.fetch_one(
+        "UPDATE kgs_range SET taken = taken + $3 WHERE region = $1 AND code_length = $2"
+        " RETURNING pool_lineage = database_lineage() AND next >= $4",
+        region,
+        code_length,
+        count,
+        floor,
+    )
+    if row is None or not row[0]:
+        # Codes that this database believes unused may have been used on the one it was before.
+        raise Unavailable("The pool of codes is from before a failover or a restore.")
 
 
 async def _jump(statements: Statements, region: str, code_length: int, landing: int, skipped: int) -> None:
