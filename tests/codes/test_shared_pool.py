@@ -9,7 +9,6 @@ import pytest
 
 from laconic.clock import DAY, now
 from laconic.codes.high_water import HighWater
-from laconic.codes.pool import random_pivot
 from laconic.codes.shared_pool import SharedPool
 from laconic.codes.watch import PoolWatch
 from laconic.errors import Unavailable
@@ -110,13 +109,14 @@ async def test_p2_who_takes_from_redis_and_who_takes_from_the_table_never_meet(w
 
 
 async def reserve(works: Works, count: int, holder: str = "worker:a/1") -> list[str]:
-    return await works.store.reserve("default", 7, count, holder, pivot=random_pivot(works.maker))
+    return await works.cursor.reserve(count, holder)
 
 
 async def test_pool_is_offered_anew_when_redis_was_flushed(works: Works, redis_server: RedisServer) -> None:
     """Creates go on from the table meanwhile, and nothing is lost: the rows were there all the time."""
     await works.fill()
     unused = await works.unused()
+    assert unused >= 2_000
     source, client = works.source(), client_of(redis_server)
     client.flushall()
     client.close()
@@ -202,7 +202,7 @@ async def test_few_old_codes_among_many_good_ones_are_left_out(works: Works) -> 
     """A program took some of the codes that were offered: the rest of the block is good, and the set is kept."""
     await works.fill()
     block = await pop(works, 100)
-    gone = await works.store.claim("default", 7, block[:30])
+    gone = await works.cursor.claim(block[:30])
     assert sorted(gone) == sorted(block[:30])
     await put_back(works, block)
     source = works.shared_source()

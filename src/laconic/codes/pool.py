@@ -7,12 +7,10 @@ stopped, and wakes when another has long taken over, adds nothing.
 import asyncio
 import contextlib
 import logging
-import secrets
 from typing import Protocol
 
 from laconic import clock
 from laconic.clock import DAY, HOUR
-from laconic.codes.alphabet import encode
 from laconic.codes.cursor import Cursor
 from laconic.codes.maker import CodeMaker
 from laconic.codes.shared_pool import SharedPool
@@ -145,7 +143,7 @@ class PoolFiller:
             return
         for _ in range(_PAGES_MORE + 2 * missing // _PUT_AT_A_TIME):
             page = await self._store.unused_page(
-                self._maker.region, random_pivot(self._maker), min(missing, _PUT_AT_A_TIME)
+                self._maker.region, self._maker.random_place(), min(missing, _PUT_AT_A_TIME)
             )
             missing -= await self._shared.add(page) if page else 0
             if missing <= 0:
@@ -196,9 +194,3 @@ class PoolFiller:
         self.dropped += dropped
         if dropped < _SWEEP_ROWS:
             self._sweep_at = clock.monotonic() + _SWEEP_SECONDS
-
-
-def random_pivot(maker: CodeMaker) -> str:
-    """A random place in the pool: takers do not meet there, and what they take tells nothing about its order."""
-    tail = maker.length - len(maker.prefix)
-    return maker.prefix + encode(secrets.randbelow(maker.size), tail)

@@ -15,9 +15,7 @@ from typing import Protocol
 
 from laconic.codes.cursor import Cursor
 from laconic.codes.maker import CodeMaker
-from laconic.codes.pool import random_pivot
 from laconic.codes.shared_pool import SharedPool
-from laconic.codes.store import CodeStore
 from laconic.errors import SharedAway, Unavailable
 
 # The plain logger: commands load this room too, and structlog would double their start.
@@ -108,13 +106,9 @@ class SharedSource:
     `cleared` says how often Redis held so much that is gone that its set was thrown away.
     """
 
-    def __init__(
-        self, pool: SharedPool, store: CodeStore, cursor: Cursor, maker: CodeMaker, *, pool_min_size: int
-    ) -> None:
+    def __init__(self, pool: SharedPool, cursor: Cursor, *, pool_min_size: int) -> None:
         self._pool = pool
-        self._store = store
         self._cursor = cursor
-        self._maker = maker
         self._most = largest_pooled_block(pool_min_size)
         self._is_stale = False
         self.cleared = 0
@@ -123,9 +117,7 @@ class SharedSource:
         proposed = await self._pool.pop(min(count, self._most))
         if not proposed:
             return ReadyBlock([])
-        codes = await self._store.claim(
-            self._maker.region, self._maker.length, proposed, floor=self._cursor.floor()
-        )
+        codes = await self._cursor.claim(proposed)
         was_stale, self._is_stale = self._is_stale, len(codes) < _CLAIMED_SHARE * len(proposed)
         if self._is_stale:
             await self._clear(len(proposed) - len(codes), is_news=not was_stale)
@@ -144,23 +136,17 @@ class SharedSource:
 class DurableSource:
     """Out of the table, a block in one statement. The rows of the block before the last go at the same time."""
 
-    def __init__(self, store: CodeStore, cursor: Cursor, maker: CodeMaker, *, pool_min_size: int) -> None:
-        self._store = store
+    def __init__(self, cursor: Cursor, *, pool_min_size: int) -> None:
         self._cursor = cursor
-        self._maker = maker
         self._most = largest_pooled_block(pool_min_size)
         self._worker = f"worker:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._number = 0
 
     async def fetch(self, count: int) -> Block:
         self._number += 1
-        codes = await self._store.reserve(
-            self._maker.region,
-            self._maker.length,
+        codes = await self._cursor.reserve(
             min(count, self._most),
             self._holder(self._number),
-            pivot=random_pivot(self._maker),
-            floor=self._cursor.floor(),
             # The last block may be in use still when the next one is fetched ahead of need.
             finished=[self._holder(self._number - 2)] if self._number > 2 else [],
         )

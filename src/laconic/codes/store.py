@@ -25,6 +25,13 @@ class Leased:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    codes: list[str]
+    # Where the cursor is now: further than before, so that whoever remembers it knows a database that forgot this.
+    next: int
+
+
+@dataclass(frozen=True, slots=True)
 class RangeState:
     """One region's codes of one length, as the database has them."""
 
@@ -220,14 +227,14 @@ class CodeStore:
         pivot: str,
         floor: int = 0,
         finished: Sequence[str] = (),
-    ) -> list[str]:
+    ) -> Taken:
         """Up to `count` unused codes, for this holder alone, from `pivot` on in the order of codes.
 
         Raises Unavailable when the pool must be discarded: it is from before a failover, or the cursor of this
         database stands below `floor`, where it has been before. `finished` names holders whose codes are all used or burnt: their rows go.
         """
 
-        async def work(statements: Statements) -> list[str]:
+        async def work(statements: Statements) -> Taken:
             for name in finished:
                 await statements.execute(
                     "DELETE FROM kgs_keys WHERE allocated_to_service = $1 AND status <> 'unused'", name
@@ -249,14 +256,11 @@ class CodeStore:
                 codes += [row[0] for row in rows]
                 if len(codes) == count:
                     break
-            await _count_taken(statements, region, code_length, len(codes), floor)
-            return codes
+            return await _taken(statements, region, code_length, codes, floor)
 
         return await self._database.transaction(work)
 
-    async def claim(
-        self, region: str, code_length: int, codes: Sequence[str], *, floor: int = 0
-    ) -> list[str]:
+    async def claim(self, region: str, code_length: int, codes: Sequence[str], *, floor: int = 0) -> Taken:
         """Those of the codes that are unused, for this caller alone: their rows go. Raises as `reserve` does."""
         # Two may claim the same code when Redis went back: neither waits for the other.
         claim = (
@@ -265,11 +269,9 @@ class CodeStore:
             " DELETE FROM kgs_keys WHERE short_code IN (SELECT short_code FROM chosen) RETURNING short_code"
         )
 
-        async def work(statements: Statements) -> list[str]:
+        async def work(statements: Statements) -> Taken:
             rows = await statements.fetch_among(claim, codes, region)
-            claimed = [row[0] for row in rows]
-            await _count_taken(statements, region, code_length, len(claimed), floor)
-            return claimed
+            return await _taken(statements, region, code_length, [row[0] for row in rows], floor)
 
         return await self._database.transaction(work)
 
@@ -362,18 +364,22 @@ def _meet(row: Row, region: str, prefix: str, length: int) -> bool:
     return row[0] == region or not (row[2] and prefix) or row[2] == prefix
 
 
-async def _count_taken(statements: Statements, region: str, code_length: int, count: int, floor: int) -> None:
+async def _taken(
+    statements: Statements, region: str, code_length: int, codes: list[str], floor: int
+) -> Taken:
+    """Counts them, and burns one counter, so that the cursor has moved."""
     row = await statements.fetch_one(
-        "UPDATE kgs_range SET taken = taken + $3 WHERE region = $1 AND code_length = $2"
-        " RETURNING pool_lineage = database_lineage() AND next >= $4",
+        "UPDATE kgs_range SET taken = taken + $3, next = next + 1 WHERE region = $1 AND code_length = $2"
+        " RETURNING pool_lineage = database_lineage() AND next > $4, next",
         region,
         code_length,
-        count,
+        len(codes),
         floor,
     )
     if row is None or not row[0]:
         # Codes that this database believes unused may have been used on the one it was before.
         raise Unavailable("The pool of codes is from before a failover or a restore.")
+    return Taken(codes, int(row[1]))
 
 
 async def _jump(statements: Statements, region: str, code_length: int, landing: int, skipped: int) -> None:
