@@ -176,7 +176,6 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
         stack.push_async_callback(codes.close)
         allocations = Allocations(
             AheadStore(database),
-            works.store,
             works.cursor,
             works.maker,
             pool_min_size=settings.kgs_pool_min_size,
@@ -351,11 +350,10 @@ def _open_allocator(works: CodeWorks, shared: SharedStore | None, pool_min_size:
     cursor = CursorSource(works.cursor.lease, works.maker)
     sources: list[tuple[str, Source]] = [("cursor", cursor)]
     if pool_min_size:
-        durable = DurableSource(works.store, works.cursor, works.maker, pool_min_size=pool_min_size)
-        sources.insert(0, ("durable", durable))
+        sources.insert(0, ("durable", DurableSource(works.cursor, pool_min_size=pool_min_size)))
     if pool_min_size and shared is not None:
         pool = SharedPool(shared, works.maker.region)
-        sources.insert(0, ("shared", SharedSource(pool, pool_min_size=pool_min_size)))
+        sources.insert(0, ("shared", SharedSource(pool, works.cursor, pool_min_size=pool_min_size)))
     return CodeAllocator(SteppedSource(sources), fresh=cursor)
 
 

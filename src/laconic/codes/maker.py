@@ -5,8 +5,10 @@ so two regions never make the same code, on one database or on two.
 """
 
 import hashlib
+import secrets
 from collections.abc import Iterable
 
+from laconic.codes.alphabet import encode
 from laconic.codes.many import encode_many, wanted_of
 from laconic.codes.permutation import SECRET_BYTES, Permutation
 
@@ -27,6 +29,10 @@ class CodeMaker:
     def job(self) -> str:
         """The lease under which one process keeps codes ready."""
         return f"codes {self.region}"
+
+    def random_place(self) -> str:
+        """Somewhere in the pool: takers do not meet there, and what they take tells nothing about its order."""
+        return self.prefix + encode(secrets.randbelow(self.size), self._tail)
 
     def make(self, counters: Iterable[int]) -> list[str]:
         """The codes of these counters, in their order, without those that nobody wants."""

@@ -152,7 +152,7 @@ class Inserter:
                 return
             self._preparer.renew_id(prepared)
             if not prepared.is_custom:
-                await self._codes.refused()
+                self._codes.refused()
                 prepared.link.short_code = (await self._codes.replace())[0]
         except LaconicError as error:
             order.settle(index, error)
