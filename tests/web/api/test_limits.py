@@ -140,7 +140,7 @@ async def test_without_redis_each_counts_alone_and_says_so(open_api: OpenApi) ->
             await limits.check("somebody")
             assert limits.counted_alone == 1
     assert statuses == [200, 200, 200, 429, 429]
-    told = [line for line in logs if line["event"] == "rate limits are counted by each worker alone"]
+    told = [line for line in logs if line["event"] == "rate limits are counted by each machine alone"]
     assert len(told) == 2  # one for each limit that was used, however many requests there were
 
 

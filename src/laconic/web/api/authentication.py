@@ -15,6 +15,7 @@ from laconic import clock
 from laconic.errors import NotAuthenticated, ScopeMissing, TooManyRequests
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.settings import Rate, Settings
+from laconic.web.api.limit_table import LimitTable
 from laconic.web.api.limits import Limiter, Limits
 from laconic.web.api.problems import FORM_EXPIRED, Problem
 from laconic.web.api.session_cookie import SessionCookie
@@ -62,7 +63,10 @@ def may_be_open(settings: Settings) -> bool:
 class Gate:
     """Turns a request into an actor."""
 
-    def __init__(self, settings: Settings, services: Services, forms: FormTokens) -> None:
+    def __init__(
+        self, settings: Settings, services: Services, forms: FormTokens, table: LimitTable | None = None
+    ) -> None:
+        """`table` is where the workers of this machine count together."""
         self._workspaces = services.workspaces
         self._api_keys = services.api_keys
         self._sessions = services.people.sessions
@@ -74,11 +78,12 @@ class Gate:
 
         self._base_url = settings.base_url
         self._shared_store = services.shared_store
+        self._table = table or LimitTable()
         self._limits: dict[str, Limits] = {}
         self._creates = self.new_limits("create", settings.rate_create)
         self._requests = self.new_limits("api", settings.rate_api)
         self._pool = services.pool
-        self._short_limiter = Limiter(settings.rate_api.per_second, settings.rate_api.burst)
+        self._short_limiter = self._new_limiter("scarce codes", settings.rate_api)
         self.slowed = 0
         """Creates refused because codes are scarce."""
         self._has_users = False
@@ -92,9 +97,12 @@ class Gate:
         """For whatever may be done only so often, the same for all who ask under this name. Two installations may use
         one Redis: their callers must not meet."""
         if name not in self._limits:
-            limiter = Limiter(rate.per_second, rate.burst)
+            limiter = self._new_limiter(name, rate)
             self._limits[name] = Limits(name, limiter, self._shared_store, self._base_url)
         return self._limits[name]
+
+    def _new_limiter(self, name: str, rate: Rate) -> Limiter:
+        return Limiter(rate.per_second, rate.burst, self._table, name)
 
     async def admit(self, request: Request, scope: str, *, own_page: bool = False) -> Actor:
         """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests.
