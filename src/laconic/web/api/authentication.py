@@ -130,25 +130,25 @@ class Gate:
             secret = _secret_of(request)
             if secret is not None:
                 actor = await self._api_keys.authenticate(secret, plain_address(address))
-                await self._limit(request, self._requests, f"key {actor.api_key_id}")
+                await self.limit(request, self._requests, f"key {actor.api_key_id}")
                 return actor
             signed_in = await self.signed_in(request)
             if signed_in is not None:
-                await self._limit(request, self._requests, f"user {signed_in.user.id}")
+                await self.limit(request, self._requests, f"user {signed_in.user.id}")
                 if not own_page:
                     await self._require_own_page(request)
                 return signed_in.actor(plain_address(address))
             if await self._is_open(request):
                 return _open_actor(address)
             if self._anyone_may_create and scope == LINKS_CREATE:
-                await self._limit(request, self._creates, address)
+                await self.limit(request, self._creates, address)
                 return Actor(
                     DEFAULT_WORKSPACE_ID, _ANYONES_SCOPES, kind="anyone", address=plain_address(address)
                 )
             raise NotAuthenticated
         except NotAuthenticated:
             # Whoever tries out keys is slowed down like everybody else.
-            await self._limit(request, self._requests, f"address {address}")
+            await self.limit(request, self._requests, f"address {address}")
             raise
 
     async def signed_in(self, request: Request) -> SignedIn | None:
@@ -168,7 +168,8 @@ class Gate:
         ):
             raise Problem(FORM_EXPIRED, "A signed-in browser sends X-CSRF-Token, which its page holds.")
 
-    async def _limit(self, request: Request, limits: Limits, caller: str) -> None:
+    async def limit(self, request: Request, limits: Limits, caller: str) -> None:
+        """Counts the request, and lets its answer say what is left; raises TooManyRequests."""
         try:
             request.scope[ALLOWANCE].append(await limits.check(caller))
         except TooManyRequests as refusal:
