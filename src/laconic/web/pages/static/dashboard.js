@@ -69,6 +69,15 @@ const enhance = (root) => {
   }
 };
 
+// <input data-wrong="What is allowed"> and a line #…-error behind it: said while it is filled in, not only when it is sent.
+document.addEventListener("input", ({ target }) => {
+  const line = target.dataset.wrong && document.getElementById(`${target.id}-error`);
+  if (!line) return;
+  line.textContent = target.validity.valid ? "" : target.dataset.wrong;
+  if (target.validity.valid) target.removeAttribute("aria-invalid");
+  else target.setAttribute("aria-invalid", "true");
+});
+
 // The menu of a phone closes when something beside it is touched.
 document.addEventListener("click", (event) => {
   const menu = document.querySelector("details.menu[open]");
