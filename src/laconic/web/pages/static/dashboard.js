@@ -14,19 +14,6 @@ const fetchPart = async (path, options = {}) => {
 };
 
 // <button data-copy="text" hidden>: shown and working.
-const copyText = async (text) => {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Browsers offer the clipboard on https and localhost only.
-  const field = document.createElement("textarea");
-  field.value = text;
-  field.className = "offscreen";
-  document.body.append(field);
-  field.select();
-  const done = document.execCommand("copy");
-  field.remove();
-  if (!done) throw new Error("not copied");
-};
-
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
   if (!button) return;
