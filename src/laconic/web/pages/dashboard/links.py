@@ -14,6 +14,7 @@ from laconic.clock import DAY, HOUR, LAST_MOMENT, SECOND, from_datetime, now, to
 from laconic.links import browse
 from laconic.links.change_many import Outcome, Place
 from laconic.links.model import Link, LinkEdit
+from laconic.links.orders import Sort
 from laconic.web.api.problems import WRONG_SHAPE, Problem
 from laconic.web.pages.dashboard.link_paths import LINKS, NEW_LINK, ShownLink, host_of, places_of
 from laconic.web.pages.dashboard.shell import Shell, Visitor
@@ -51,7 +52,7 @@ class Wish:
 
     search: str = ""
     state: browse.State = "all"
-    sort: browse.Sort = "-created_at"
+    sort: Sort = "-created_at"
     domain: str = ""
     first_day: str = ""
     last_day: str = ""
@@ -64,7 +65,7 @@ class Wish:
         return cls(
             asked.get("search", "")[:200],
             state if state in get_args(browse.State) else "all",  # type: ignore[arg-type]
-            sort if sort in get_args(browse.Sort) else "-created_at",  # type: ignore[arg-type]
+            sort if sort in get_args(Sort) else "-created_at",  # type: ignore[arg-type]
             asked.get("domain", "")[:255],
             _day(asked.get("from", "")),
             _day(asked.get("to", "")),
