@@ -11,7 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from laconic.clicks.journal import Journal
 from laconic.clock import DAY, now
 from laconic.ids import IdSource
 from laconic.settings import Rate, Settings
-from laconic.storage.engines import migrate
+from laconic.storage.database import Statements
+from laconic.storage.engines import migrate, open_database
 from laconic.web.app import App
 from laconic.wiring import Services, open_services
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID, DEFAULT_WORKSPACE_ID
@@ -50,12 +51,16 @@ _VIEWS = {
     "filter: expired (none)": "?state=expired",
     "sort: oldest": "?sort=created_at",
     "sort: most clicks": "?sort=-clicks",
+    "filter: off (none), most clicks": "?state=disabled&sort=-clicks",
+    "search and most clicks": "?search=example7.com/garden&sort=-clicks",
+    "sort: fewest clicks": "?sort=clicks",
+    "filter: off (none)": "?state=disabled",
     "sort: changed last": "?sort=-updated_at",
 }
 
 
 def _rows(count: int) -> Any:
-    """Links of the last year, oldest first."""
+    """Links of the last year, oldest first; every fifth will expire."""
     ids, chance = IdSource(), random.Random(7)
     begun = now() - 360 * DAY
     step = 359 * DAY // count
@@ -68,7 +73,17 @@ def _rows(count: int) -> Any:
         title = "Needlework" if number == count // 2 else None
         yield (
             *(ids.take(moment), DEFAULT_WORKSPACE_ID, DEFAULT_DOMAIN_ID, f"c{number:07}", url, None, None),
-            *(None, title, None, "{}", None, moment, moment, None, 302),
+            *(
+                None,
+                title,
+                None,
+                "{}",
+                None,
+                moment,
+                moment,
+                begun + 1_000 * DAY if number % 5 == 0 else None,
+                302,
+            ),
         )
 
 
@@ -83,6 +98,26 @@ async def _fill(services: Services, count: int) -> None:
     if batch:
         await services.links.insert_many(DEFAULT_WORKSPACE_ID, batch)
     print(f"  {count:,} links made in {time.perf_counter() - begun:.0f} s", flush=True)
+
+
+async def _follow(database_url: str) -> None:
+    """Three of five links were followed, most of them once or twice."""
+    chance = random.Random(5)
+    database = await open_database(database_url, writes="clicks")
+    links = await database.fetch_all("SELECT id FROM short_link")
+    rows = [
+        (link_id, DEFAULT_WORKSPACE_ID, int(chance.paretovariate(0.8)))
+        for (link_id,) in links
+        if chance.random() < 0.6
+    ]
+    for start in range(0, len(rows), _BATCH):
+
+        async def work(statements: Statements, some: Sequence[Any] = rows[start : start + _BATCH]) -> None:
+            await statements.insert_many("link_total", ("link_id", "workspace_id", "clicks"), some)
+
+        await database.transaction(work)
+    await database.close()
+    print(f"  {len(rows):,} of them were followed", flush=True)
 
 
 async def _index(services: Services) -> None:
@@ -131,9 +166,11 @@ async def _opened(folder: Path, database_url: str) -> AsyncIterator[tuple[Servic
 
 async def sqlite(count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        async with _opened(Path(folder), f"sqlite:///{folder}/laconic.db") as (services, client):
+        url = f"sqlite:///{folder}/laconic.db"
+        async with _opened(Path(folder), url) as (services, client):
             print("SQLite")
             await _fill(services, count)
+            await _follow(url)
             await _index(services)
             await _measure(client)
 
@@ -147,7 +184,9 @@ async def postgres(count: int) -> None:
         async with _opened(Path(folder), url) as (services, client):
             print("PostgreSQL")
             await _fill(services, count)
-            await services.database.execute("ANALYZE short_link")
+            await _follow(url)
+            for table in ("short_link", "link_total"):
+                await services.database.execute(f"VACUUM (ANALYZE) {table}")
             await _measure(client)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenWindow
 from tests.browser.window import Scheme, Size, call_api, open_window
@@ -65,6 +66,28 @@ def test_a_key_is_shown_once_and_can_be_copied(window: OpenWindow, ann: Any) -> 
     assert not one.grave_findings()
     one.goto("/dashboard/keys")
     assert secret not in one.page.content()
+
+
+def test_settings_are_checked_while_they_are_filled_in(window: OpenWindow, ann: Any) -> None:
+    """What is wrong stands at its field before anything is sent, and goes when it is put right."""
+    one = window(state=ann)
+    one.goto("/dashboard/settings")
+    for label, name, wrong, right in (
+        ("Name", "name", "  ", "Example & Co"),
+        ("Links expire after (hours)", "expires_in_hours", "9000", "48"),
+        ("Single clicks are kept for (days)", "click_retention_days", "0", "30"),
+    ):
+        field, line = one.page.get_by_label(label), one.page.locator(f"#{name}-error")
+        field.fill(wrong)
+        expect(line).not_to_be_empty()
+        expect(field).to_have_attribute("aria-invalid", "true")
+        field.fill(right)
+        expect(line).to_be_empty()
+        assert field.get_attribute("aria-invalid") is None
+    one.page.get_by_label("Of a visitor's address").select_option("none")
+    one.page.get_by_role("button", name="Save").click()
+    expect(one.page.get_by_role("status")).to_contain_text("Saved")
+    expect(one.page.get_by_text("In effect: nothing.")).to_be_visible()
 
 
 def test_an_import_tells_how_far_it_is(window: OpenWindow, ann: Any, tmp_path: Path) -> None:

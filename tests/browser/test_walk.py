@@ -7,7 +7,15 @@ from tests.browser.conftest import OpenWindow
 from tests.browser.window import PASSWORD, Scheme, Size, Window, set_up_admin
 
 
-@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        ("desktop", "light"),
+        ("phone", "dark"),
+        pytest.param("desktop", "dark", marks=pytest.mark.long),
+        pytest.param("phone", "light", marks=pytest.mark.long),
+    ],
+)
 def test_from_first_start_to_gone(fresh: OpenWindow, size: Size, scheme: Scheme) -> None:
     """First start, admin, create, follow, the click arrives, its chart, QR, edit, delete, undo, delete, 410."""
     window = fresh(size, scheme)
@@ -92,12 +100,15 @@ def test_search_as_you_type(window: OpenWindow, ann: object) -> None:
     expect(page.get_by_text("No link is like that")).to_be_visible()
 
 
+@pytest.mark.usefixtures("ann")
 def test_public_page_without_and_with_scripts(window: OpenWindow) -> None:
-    """Paste, shorten, QR on one screen without JavaScript; with it, without a page load, and copied."""
-    for size in ("desktop", "phone"):
+    """Sign in, paste, shorten, QR on one screen without JavaScript; with it, without a page load, and copied."""
+    first = window(script=False)
+    _sign_in(first)
+    state = first.context.storage_state()
+    for size, scheme in (("desktop", "light"), ("phone", "dark"), ("desktop", "dark"), ("phone", "light")):
         for script in (False, True):
-            one = window(size, "light", script=script)
-            _sign_in(one)
+            one = window(size, scheme, script=script, state=state)
             one.goto("/")
             one.page.get_by_label("Long link").fill("https://example.com/a/long/way")
             one.page.get_by_role("button", name="Shorten").click()

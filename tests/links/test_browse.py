@@ -1,7 +1,8 @@
 """Reading links by page."""
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -9,7 +10,9 @@ from laconic.clock import SECOND
 from laconic.errors import ChoiceRefused
 from laconic.links.browse import LinkBrowser, Page, Query
 from laconic.links.model import LinkDraft
+from laconic.links.orders import Sort
 from laconic.links.search.store import SearchStore
+from laconic.storage.engines import open_database
 from tests.links.desk import WORKSPACE, Desk
 
 
@@ -73,6 +76,51 @@ async def test_sorts_by_change(desk: Desk) -> None:
     desk.clock.moment += SECOND
     await desk.edit(made[1], title="x")
     assert await codes(desk, sort="-updated_at", limit=1) == [made[1]]
+
+
+async def put_totals(database_url: str, totals: Mapping[int, int]) -> None:
+    """As ingest would: by link, how often it was followed."""
+    rows = [(link_id, WORKSPACE, clicks) for link_id, clicks in totals.items()]
+    database = await open_database(database_url, writes="clicks")
+    await database.execute_many(
+        "INSERT INTO link_total (link_id, workspace_id, clicks) VALUES ($1, $2, $3)", rows
+    )
+    await database.close()
+
+
+async def test_every_order_is_paged_whole(desk: Desk, migrated_url: str) -> None:
+    """Followed or not, changed or not, with equals: page by page comes what one page shows, each link once."""
+    made = [await desk.make(f"https://example.com/{number}") for number in range(11)]
+    totals = {1: 5, 2: 1, 4: 1, 5: 9, 7: 1, 8: 0}
+    await put_totals(migrated_url, {made[at].id: clicks for at, clicks in totals.items()})
+    for at in (3, 0, 7):
+        desk.clock.moment += SECOND
+        await desk.edit(made[at].short_code, title="Changed")
+    for sort in get_args(Sort):
+        whole = (await page(desk, sort=sort)).links
+        key = sort.removeprefix("-")
+        values = [link.click_count if key == "clicks" else getattr(link, key) for link in whole]
+        assert values == sorted(values, reverse=sort.startswith("-")), sort
+        in_order = [link.short_code for link in whole]
+        assert len(set(in_order)) == len(made)
+        for narrowed in ({}, {"search": "example.com"}, {"created_from": 0}, {"state": "active"}):
+            for limit in (1, 2, 5):
+                assert await walk(desk, sort=sort, limit=limit, **narrowed) == in_order, (sort, narrowed)
+
+
+async def test_clicks_order_what_a_filter_leaves(desk: Desk, migrated_url: str) -> None:
+    """Few or many, followed or not: the same links as in any other order."""
+    made = [await desk.make() for _ in range(6)]
+    await put_totals(migrated_url, {made[1].id: 3, made[2].id: 7, made[4].id: 1})
+    for at in (1, 2, 3, 5):
+        await desk.edit(made[at].short_code, is_active=False)
+    wanted = [made[at].short_code for at in (2, 1, 5, 3)]
+    for browser in (desk.browser, LinkBrowser(desk.store, SearchStore(desk.database, most_found=2))):
+        orders: tuple[tuple[Sort, list[str]], ...] = (("-clicks", wanted), ("clicks", wanted[::-1]))
+        for sort, expected in orders:
+            found = await browser.page(WORKSPACE, Query(state="disabled", sort=sort))
+            assert [link.short_code for link in found.links] == expected
+    assert await codes(desk, state="expired", sort="-clicks") == []
 
 
 async def test_deleted_links_are_not_listed(desk: Desk) -> None:

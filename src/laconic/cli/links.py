@@ -19,8 +19,9 @@ from laconic.cli.tables import Column, print_rows
 from laconic.cli.values import DURATION, MOMENT, split_short_url
 from laconic.clock import SECOND, now
 from laconic.errors import LaconicError
-from laconic.links.browse import LARGEST_PAGE, Query, Sort, State
+from laconic.links.browse import LARGEST_PAGE, Query, State
 from laconic.links.model import Link, LinkDraft, LinkEdit
+from laconic.links.orders import Sort
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID, DEFAULT_WORKSPACE_ID, command_actor
 
 if TYPE_CHECKING:

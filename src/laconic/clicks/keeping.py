@@ -6,6 +6,8 @@ from laconic.clock import DAY
 
 PrivacyLevel = Literal["full", "truncate", "none"]
 
+LONGEST_RETENTION_DAYS: Final = 3_650
+
 # From the one that keeps the most to the one that keeps the least.
 _LEVELS: Final = ("full", "truncate", "none")
 

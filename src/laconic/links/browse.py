@@ -5,13 +5,14 @@ import binascii
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from laconic import clock
 from laconic.clock import LAST_MOMENT
 from laconic.errors import ChoiceRefused, LinkGone, LinkUnknown
 from laconic.links.fields import check_text
 from laconic.links.model import Link
+from laconic.links.orders import Conditions, Position, Sort, legs_of, position_of, read_links
 from laconic.links.search.candidates import candidates, padded
 from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
@@ -19,13 +20,6 @@ from laconic.links.store import LinkStore
 LARGEST_PAGE = 1_000
 
 State = Literal["all", "active", "expired", "disabled"]
-Sort = Literal["-created_at", "created_at", "-clicks", "clicks", "-updated_at", "updated_at"]
-
-_SORT_COLUMNS = {
-    "created_at": "short_link.created_at",
-    "updated_at": "short_link.updated_at",
-    "clicks": "coalesce(link_total.clicks, 0)",
-}
 _MOST_WORDS = 8
 _LARGEST_ID = (1 << 63) - 1
 # Links that are looked through before an index is asked: some 5 ms.
@@ -52,27 +46,6 @@ class Page:
     next_cursor: str | None
 
 
-class _Conditions:
-    """SQL conditions with numbered arguments; $1 is the workspace."""
-
-    def __init__(self) -> None:
-        self.arguments: list[Any] = []
-        self._parts: list[str] = []
-
-    def mark(self, value: Any) -> str:
-        self.arguments.append(value)
-        return f"${len(self.arguments) + 1}"
-
-    def next_number(self) -> int:
-        return len(self.arguments) + 2
-
-    def add(self, part: str) -> None:
-        self._parts.append(part)
-
-    def __str__(self) -> str:
-        return "".join(f" AND {part}" for part in self._parts)
-
-
 class LinkBrowser:
     """The verbs "get" and "list"."""
 
@@ -93,28 +66,33 @@ class LinkBrowser:
         if query.search and query.search.strip():
             check_text("search", query.search)
             return await self._searched(workspace_id, query, query.search.strip())
-        return await self._read(workspace_id, query, _Conditions())
+        if query.sort.endswith("clicks") and _picks_few(query) and self._search_store is not None:
+            # The totals' index knows nothing of states and days: what few links they leave is found first.
+            left = Conditions()
+            self._filter(left, query)
+            found = await self._search_store.left_by(workspace_id, str(left), left.arguments)
+            if found is not None:
+                return await self._named(workspace_id, query, found)
+        return await self._read(workspace_id, query, Conditions())
 
-    async def _read(self, workspace_id: int, query: Query, conditions: _Conditions) -> Page:
+    async def _named(self, workspace_id: int, query: Query, ids: list[int]) -> Page:
+        if not ids:
+            return Page([], None)
+        named = Conditions(names_ids=True)
+        named.add(f"short_link.id IN ({','.join(named.mark(one) for one in padded(ids))})")
+        return await self._read(workspace_id, query, named)
+
+    async def _read(self, workspace_id: int, query: Query, conditions: Conditions) -> Page:
         self._filter(conditions, query)
-        column = _SORT_COLUMNS[query.sort.removeprefix("-")]
-        direction, comparison = ("DESC", "<") if query.sort.startswith("-") else ("ASC", ">")
-        if query.cursor is not None:
-            value, link_id = _read_cursor(query.cursor, query.sort)
-            conditions.add(
-                f"({column}, short_link.id) {comparison} ({conditions.mark(value)}, {conditions.mark(link_id)})"
-            )
-        order = f"{column} {direction}, short_link.id {direction}"
-        links = await self._store.list_page(
-            workspace_id, str(conditions), conditions.arguments, order, query.limit + 1
-        )
+        behind = None if query.cursor is None else _read_cursor(query.cursor, query.sort)
+        links = await read_links(self._store, workspace_id, query.sort, conditions, behind, query.limit + 1)
         shown = links[: query.limit]
         more = len(links) > query.limit
         return Page(shown, _cursor_behind(shown[-1], query.sort) if more else None)
 
     async def _searched(self, workspace_id: int, query: Query, text: str) -> Page:
         """What many links match is met by walking a little of the list; what few match, an index names."""
-        walk = _Conditions()
+        walk = Conditions()
         walk.add(self._search(walk, text))
         if self._search_store is None:
             return await self._read(workspace_id, query, walk)
@@ -125,28 +103,26 @@ class LinkBrowser:
         found = await candidates(self._search_store, workspace_id, text, _words(text))
         if found is None:
             return await self._read(workspace_id, query, walk)
-        if not found:
-            return Page([], None)
-        named = _Conditions()
-        named.add(f"short_link.id IN ({','.join(named.mark(one) for one in padded(found))})")
-        return await self._read(workspace_id, query, named)
+        return await self._named(workspace_id, query, found)
 
     async def _nearby(self, store: SearchStore, workspace_id: int, query: Query, text: str) -> Page | None:
         """The page, if the next few thousand links of the list fill it; or None."""
-        last = LAST_MOMENT if query.cursor is None else _read_cursor(query.cursor, query.sort)[0]
+        last = LAST_MOMENT if query.cursor is None else _read_cursor(query.cursor, query.sort).value
         first = await store.moment_behind(workspace_id, last, _NEARBY)
-        near = _Conditions()
+        near = Conditions()
         near.add(self._search(near, text))
         if first is not None:
             near.add(f"short_link.created_at >= {near.mark(first)}")
         page = await self._read(workspace_id, query, near)
         return page if first is None or page.next_cursor is not None else None
 
-    def _filter(self, conditions: _Conditions, query: Query) -> None:
+    def _filter(self, conditions: Conditions, query: Query) -> None:
         moment = clock.now()
         if query.state == "active":
             conditions.add(f"is_active AND (expires_at IS NULL OR expires_at > {conditions.mark(moment)})")
         elif query.state == "expired":
+            # The first is said for the index: it is worded so.
+            conditions.add("(gone_reason = 'expired' OR expires_at IS NOT NULL)")
             conditions.add(f"(gone_reason = 'expired' OR expires_at <= {conditions.mark(moment)})")
         elif query.state == "disabled":
             conditions.add("NOT is_active AND (gone_reason IS NULL OR gone_reason <> 'expired')")
@@ -157,7 +133,7 @@ class LinkBrowser:
         if query.created_to is not None:
             conditions.add(f"short_link.created_at < {conditions.mark(query.created_to)}")
 
-    def _search(self, conditions: _Conditions, text: str) -> str:
+    def _search(self, conditions: Conditions, text: str) -> str:
         """Words of title or description by their beginnings, the code as a whole, any part of the URL."""
         code = conditions.mark(text)
         part = conditions.mark("%" + _escape_like(text) + "%")
@@ -170,6 +146,12 @@ class LinkBrowser:
         return "(" + " OR ".join(alternatives) + ")"
 
 
+def _picks_few(query: Query) -> bool:
+    """May the filters leave next to nothing of a large workspace?"""
+    is_bounded = query.created_from is not None or query.created_to is not None
+    return is_bounded or query.state in ("expired", "disabled")
+
+
 def _words(text: str) -> Sequence[str]:
     cleaned = "".join(character if character.isalnum() else " " for character in text)
     return cleaned.split()[:_MOST_WORDS]
@@ -180,22 +162,21 @@ def _escape_like(text: str) -> str:
 
 
 def _cursor_behind(link: Link, sort: Sort) -> str:
-    name = sort.removeprefix("-")
-    value = link.click_count if name == "clicks" else getattr(link, name)
-    text = json.dumps([sort, value, link.id], separators=(",", ":"))
+    behind = position_of(link, sort)
+    text = json.dumps([behind.leg, behind.value, behind.link_id], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _read_cursor(cursor: str, sort: Sort) -> tuple[int, int]:
+def _read_cursor(cursor: str, sort: Sort) -> Position:
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        made_for, value, link_id = json.loads(text)
+        leg, value, link_id = json.loads(text)
         # Counts and moments from 1970 on: what no list has given out may be more than an engine can compare.
-        if made_for == sort and all(
+        if any(leg == one.name for one in legs_of(sort)) and all(
             type(number) is int and 0 <= number <= most
             for number, most in ((value, LAST_MOMENT), (link_id, _LARGEST_ID))
         ):
-            return value, link_id
+            return Position(leg, value, link_id)
     except (ValueError, TypeError, binascii.Error, RecursionError):
         pass
     raise ChoiceRefused("cursor", "The cursor is not one that this list gave out.")

@@ -68,6 +68,22 @@ class LinkChanger:
         changes = self._judge(link, edit)
         return await self._write(statements, link, changes, "link.change", actor) if changes else link
 
+    async def put_expiry_back_in(
+        self,
+        statements: Statements,
+        workspace_id: int,
+        domain_id: int,
+        code: str,
+        expires_at: int | None,
+        actor: Actor | None = None,
+    ) -> Link:
+        """Takes a change of the expiry back. Unlike an edit it may say that the link has expired: so it was before."""
+        link = await self._find(statements, workspace_id, domain_id, code)
+        changes: dict[str, Any] = {"expires_at": expires_at}
+        if link.gone_reason == "expired" and not is_expired(expires_at, self._now()):
+            changes |= _REVIVED
+        return await self._write(statements, link, changes, "link.change", actor)
+
     async def delete_in(
         self,
         statements: Statements,
@@ -101,7 +117,8 @@ class LinkChanger:
             return link
         if link.is_blanked:
             raise LinkGone(code)
-        state = _REVIVED if is_active else {"gone_reason": "disabled"}
+        was = "expired" if is_expired(link.expires_at, self._now()) else "disabled"
+        state = _REVIVED if is_active else {"gone_reason": was}
         return await self._write(statements, link, {"is_deleted": False, **state}, "link.restore", actor)
 
     async def _change(self, workspace_id: int, work: Callable[[Statements], Awaitable[Link]]) -> Link:

@@ -1,6 +1,6 @@
 """The same change for many links at once: one transaction, and one bad link spoils no other."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from laconic.errors import ChoiceRefused, LinkGone, LinkUnknown
@@ -44,6 +44,19 @@ class ManyChanger:
             return await self._changer.edit_in(statements, workspace_id, domain_id, code, edit, actor)
 
         return await self._each(workspace_id, places, one)
+
+    async def put_expiries_back(
+        self, workspace_id: int, expiries: Mapping[Place, int | None], actor: Actor | None = None
+    ) -> Outcome:
+        """Takes a change of the expiry back: each link gets the one that it had."""
+
+        async def one(statements: Statements, domain_id: int, code: str) -> Link:
+            expires_at = expiries[domain_id, code]
+            return await self._changer.put_expiry_back_in(
+                statements, workspace_id, domain_id, code, expires_at, actor
+            )
+
+        return await self._each(workspace_id, list(expiries), one)
 
     async def delete(self, workspace_id: int, places: Sequence[Place], actor: Actor | None = None) -> Outcome:
         async def one(statements: Statements, domain_id: int, code: str) -> Link:

@@ -48,11 +48,13 @@ INSERT_COLUMNS = (
     "expires_at",
     "redirect_status",
 )
-_SELECT = (
+_SHOWN = (
     f"SELECT {', '.join('short_link.' + column for column in _COLUMNS)},"
     " coalesce(link_total.clicks, 0), link_total.last_clicked_at"
-    " FROM short_link LEFT JOIN link_total ON link_total.link_id = short_link.id"
 )
+_SELECT = f"{_SHOWN} FROM short_link LEFT JOIN link_total ON link_total.link_id = short_link.id"
+# CROSS JOIN: SQLite reads the tables in this order, so that the totals' index gives the order of the list.
+_SELECT_BY_TOTALS = f"{_SHOWN} FROM link_total CROSS JOIN short_link"
 _EDITABLE = frozenset(
     "original_url target_url normalized_url normalized_digest title description metadata expires_at is_active"
     " is_deleted gone_reason redirect_status".split()
@@ -151,12 +153,27 @@ class LinkStore:
         return await self._database.for_workspace(workspace_id).transaction(work)
 
     async def list_page(
-        self, workspace_id: int, condition: str, arguments: Sequence[Any], order: str, limit: int
+        self,
+        workspace_id: int,
+        condition: str,
+        arguments: Sequence[Any],
+        order: str,
+        limit: int,
+        *,
+        by_totals: bool = False,
     ) -> list[Link]:
-        """Links that are neither deleted nor blanked. `condition` and `order` are made by `browse`, never by a caller's text."""
+        """Links that are neither deleted nor blanked. `condition` and `order` are made by `browse`, never by a caller's text.
+
+        `by_totals`: only links that were followed, read from their totals on.
+        """
+        source = f"{_SELECT} WHERE"
+        if by_totals:
+            source = (
+                f"{_SELECT_BY_TOTALS} WHERE link_total.workspace_id = $1"
+                " AND short_link.id = link_total.link_id AND"
+            )
         rows = await self._database.for_workspace(workspace_id).fetch_all(
-            f"{_SELECT} WHERE short_link.workspace_id = $1 AND NOT is_deleted"
-            f" AND original_url IS NOT NULL{condition}"
+            f"{source} short_link.workspace_id = $1 AND NOT is_deleted AND original_url IS NOT NULL{condition}"
             f" ORDER BY {order} LIMIT {limit:d}",
             workspace_id,
             *arguments,

@@ -31,6 +31,16 @@ class SearchStore:
         found = self._database.part_search(part, 2)
         return None if found is None else await self._ids(workspace_id, found[0], *found[1])
 
+    async def left_by(self, workspace_id: int, condition: str, arguments: Sequence[Any]) -> list[int] | None:
+        """What the list's own conditions leave, worded as `LinkStore.list_page` words them; None when there are too many."""
+        rows = await self._database.for_workspace(workspace_id).fetch_all(
+            "SELECT id FROM short_link WHERE workspace_id = $1 AND NOT is_deleted"
+            f" AND original_url IS NOT NULL{condition} LIMIT {self.most_found + 1:d}",
+            workspace_id,
+            *arguments,
+        )
+        return None if len(rows) > self.most_found else [row[0] for row in rows]
+
     async def moment_behind(self, workspace_id: int, last: int, count: int) -> int | None:
         """When the link was made that comes so many behind those of this moment, newest first; None past the end."""
         row = await self._database.for_workspace(workspace_id).fetch_one(

@@ -16,6 +16,7 @@ from laconic.codes.rules import POSSIBLE_CODE
 from laconic.links import browse
 from laconic.links.model import LONGEST_EXPIRY_HOURS, Created, Link, LinkDraft, LinkEdit
 from laconic.links.once import Answer
+from laconic.links.orders import Sort
 from laconic.storage.database import Statements
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import model_from_json, read_body, require_json
@@ -226,7 +227,7 @@ class LinkRoutes:
         created_from: AwareDatetime | None = None,
         created_to: AwareDatetime | None = None,
         domain: DomainQuery = None,
-        sort: browse.Sort = "-created_at",
+        sort: Sort = "-created_at",
         cursor: Annotated[str | None, Query(max_length=500)] = None,
         limit: Annotated[int, Query(ge=1, le=browse.LARGEST_PAGE)] = 50,
     ) -> Response:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from laconic.clicks.keeping import PrivacyLevel, shorter, stricter
+from laconic.clicks.keeping import LONGEST_RETENTION_DAYS, PrivacyLevel, shorter, stricter
 from laconic.clock import DAY
 from laconic.errors import RecordUnknown
 from laconic.links.fields import check_status
@@ -36,7 +36,7 @@ class WorkspaceChoices(BaseModel):
     deterministic: bool | None = None
     redirect_status: Literal[301, 302, 307, 308] | None = None
     expires_in_hours: Annotated[int, Field(ge=1, le=LONGEST_EXPIRY_HOURS)] | None = None
-    click_retention_days: Annotated[int, Field(ge=1, le=3650)] | None = None
+    click_retention_days: Annotated[int, Field(ge=1, le=LONGEST_RETENTION_DAYS)] | None = None
     privacy: PrivacyLevel | None = None
 
     def chosen(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ of ours.
 import base64
 import binascii
 import json
+import zlib
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
@@ -61,11 +62,11 @@ class Flashes:
         if not body or not await self._tokens.is_signed(f"flash {body}", mark):
             return None
         try:
-            told = json.loads(base64.urlsafe_b64decode(body))
+            told = json.loads(zlib.decompress(base64.urlsafe_b64decode(body)))
             undo = told.pop("undo")
             return Flash(**told, undo=None if undo is None else Undo(**undo))
-        except (ValueError, TypeError, binascii.Error):
-            # Signed by a release that had other fields.
+        except (ValueError, TypeError, binascii.Error, zlib.error):
+            # Signed by a release that had other fields, or another form.
             return None
 
     def clear(self, response: Response) -> None:
@@ -75,5 +76,7 @@ class Flashes:
         return _COOKIE in request.cookies
 
     async def _sign(self, flash: Flash) -> str:
-        body = base64.urlsafe_b64encode(json.dumps(asdict(flash)).encode()).decode()
+        # Packed: an undo names every link that it is for.
+        packed = zlib.compress(json.dumps(asdict(flash)).encode(), 9)
+        body = base64.urlsafe_b64encode(packed).decode()
         return f"{body}.{await self._tokens.sign(f'flash {body}')}"

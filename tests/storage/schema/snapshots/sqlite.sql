@@ -328,13 +328,20 @@ CREATE TABLE short_link (
 ) STRICT;
 CREATE INDEX short_link_blank_idx ON short_link (updated_at)
     WHERE original_url IS NOT NULL AND gone_reason IN ('expired', 'deleted');
+CREATE INDEX short_link_changed_idx ON short_link (workspace_id, updated_at DESC, id DESC)
+    WHERE updated_at <> created_at AND NOT is_deleted AND original_url IS NOT NULL;
 CREATE UNIQUE INDEX short_link_code_key ON short_link (domain_id, short_code);
 CREATE INDEX short_link_created_by_idx ON short_link (created_by) WHERE created_by IS NOT NULL;
+CREATE INDEX short_link_dated_idx ON short_link (workspace_id, created_at DESC, id DESC, expires_at, gone_reason)
+    WHERE (gone_reason = 'expired' OR expires_at IS NOT NULL) AND NOT is_deleted AND original_url IS NOT NULL;
 CREATE INDEX short_link_expires_idx ON short_link (expires_at)
     WHERE expires_at IS NOT NULL AND is_active AND NOT is_deleted;
 CREATE INDEX short_link_list_idx ON short_link (workspace_id, created_at DESC, id DESC);
 CREATE INDEX short_link_live_idx ON short_link (workspace_id, created_at DESC, id DESC)
     WHERE is_active AND NOT is_deleted;
+CREATE INDEX short_link_off_idx ON short_link (workspace_id, created_at DESC, id DESC)
+    WHERE NOT is_active AND (gone_reason IS NULL OR gone_reason <> 'expired') AND NOT is_deleted
+    AND original_url IS NOT NULL;
 CREATE UNIQUE INDEX short_link_reuse_key ON short_link (workspace_id, normalized_digest)
     WHERE normalized_digest IS NOT NULL AND is_active AND NOT is_deleted;
 CREATE TRIGGER short_link_keep BEFORE DELETE ON short_link

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from laconic.clock import HOUR, now
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID, DEFAULT_WORKSPACE_ID, command_actor
 from tests.web.api.opened import Api
 from tests.web.people import Browser, browser, make_user, make_workspace
@@ -39,6 +40,22 @@ def rows(page: str) -> list[str]:
 
 async def status(one: Browser, code: str) -> int:
     return (await one.client.get(f"/{code}")).status_code
+
+
+async def undo(one: Browser, page: str) -> str:
+    """Presses the button beside what was done; the page that comes then."""
+    form = page.partition('class="flash')[2].partition("</form>")[0]
+    fields: dict[str, list[str]] = {}
+    for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', form):
+        fields.setdefault(name, []).append(value)
+    assert "link" in fields, page
+    assert (await one.client.post(LINKS, data=fields)).status_code == 303
+    return (await one.client.get(LINKS)).text
+
+
+async def expiry(one: Browser, code: str) -> str | None:
+    shown: str | None = (await one.client.get(f"/api/v1/urls/{code}")).json()["expires_at"]
+    return shown
 
 
 async def test_list_searches_filters_and_sorts(ann: Browser) -> None:
@@ -93,11 +110,7 @@ async def test_delete_many_and_undo(ann: Browser) -> None:
     page = (await ann.client.get(LINKS)).text
     assert "2 links deleted." in page
     assert rows(page) == []
-    undo = page.partition('class="flash')[2].partition("</form>")[0]
-    fields: dict[str, list[str]] = {}
-    for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', undo):
-        fields.setdefault(name, []).append(value)
-    await ann.client.post(LINKS, data=fields)
+    await undo(ann, page)
     assert [await status(ann, on), await status(ann, off)] == [302, 410]
     assert "switched off" in (await ann.client.get(f"/{off}")).text
 
@@ -126,6 +139,68 @@ async def test_switch_and_expire_many(ann: Browser) -> None:
         assert (shown["expires_at"] is not None) is has_expiry
 
 
+async def test_expiring_many_is_undone(ann: Browser) -> None:
+    """Each link gets the expiry back that it had: none, or its own."""
+    plain, dated = await make(ann), await make(ann, expires_at="2099-01-01T00:00:00.123456Z")
+    before = [await expiry(ann, code) for code in (plain, dated)]
+    for when in ("now", "week", "never"):
+        await send(ann, LINKS, action="expire", when=when, link=[place(plain), place(dated)])
+        assert await expiry(ann, dated) != before[1]
+        page = await undo(ann, (await ann.client.get(LINKS)).text)
+        assert "2 links expire as before." in page
+        assert [await expiry(ann, code) for code in (plain, dated)] == before
+    assert await status(ann, plain) == 302
+
+
+async def test_undo_brings_back_what_had_expired(api: Api, ann: Browser) -> None:
+    """A link that had been over and retired is over again, also when it was revived in between."""
+    over = await make(ann)
+    await api.services.database.execute(
+        "UPDATE short_link SET expires_at = $1, is_active = FALSE, gone_reason = 'expired'", now() - HOUR
+    )
+    await send(ann, LINKS, action="expire", when="never", link=[place(over)])
+    assert await status(ann, over) == 302
+    page = await undo(ann, (await ann.client.get(LINKS)).text)
+    assert f"/{over} expires as before." in page
+    assert await status(ann, over) == 410
+    await send(ann, LINKS, action="delete", link=[place(over)])
+    await undo(ann, (await ann.client.get(LINKS)).text)
+    assert rows((await ann.client.get(f"{LINKS}?state=expired")).text) == [over]
+
+
+async def test_undo_of_a_whole_page_fits(ann: Browser) -> None:
+    """Fifty links, each with an expiry of its own: the way back is offered and right."""
+    codes = [await make(ann, expires_in_seconds=100_000 + number) for number in range(50)]
+    before = [await expiry(ann, code) for code in codes]
+    await send(ann, LINKS, action="expire", when="never", link=[place(code) for code in codes])
+    await undo(ann, (await ann.client.get(LINKS)).text)
+    assert [await expiry(ann, code) for code in codes] == before
+
+
+async def test_undo_of_a_switch_leaves_what_was_so_before(ann: Browser) -> None:
+    """Two switched off, of which one was off: undone, that one is still off."""
+    on, off = await make(ann), await make(ann)
+    await send(ann, LINKS, action="disable", link=place(off))
+    await send(ann, LINKS, action="disable", link=[place(on), place(off)])
+    await undo(ann, (await ann.client.get(LINKS)).text)
+    assert [await status(ann, on), await status(ann, off)] == [302, 410]
+
+
+async def test_an_undo_that_nobody_was_offered_does_no_harm(ann: Browser) -> None:
+    """Nonsense in its fields is as if it were not there."""
+    code = await make(ann)
+    for wrong in (
+        "",
+        "1",
+        f"{place(code)}.",
+        f"{place(code)}.-5",
+        f"{place(code)}.9999999999999999999",
+        "x.y.z",
+    ):
+        done = await send(ann, LINKS, action="unexpire", link=place(code), before=wrong)
+        assert (done.status_code, await expiry(ann, code)) == (303, None), wrong
+
+
 async def test_export_of_the_selected(ann: Browser) -> None:
     """A file with those links, in which nothing is a formula."""
     code = await make(ann, title="=HYPERLINK(1)")
@@ -138,7 +213,7 @@ async def test_export_of_the_selected(ann: Browser) -> None:
     ]
 
 
-@pytest.mark.parametrize("action", ["delete", "disable", "expire", "export", "restore"])
+@pytest.mark.parametrize("action", ["delete", "disable", "expire", "export", "restore", "unexpire"])
 async def test_links_of_others_are_not_there(api: Api, ann: Browser, action: str) -> None:
     """P8: whatever a form names, only the workspace's own links are changed or shown."""
     acme = await make_workspace(api, "acme")

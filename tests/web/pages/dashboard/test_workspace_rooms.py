@@ -9,7 +9,7 @@ import laconic
 from laconic.web.api.domains import PROOFS
 from laconic.web.pages.dashboard.audit import ACTION_WORDS
 from laconic.workspaces.domains.model import Domain, DomainDraft
-from laconic.workspaces.model import command_actor
+from laconic.workspaces.model import WorkspaceSettings, command_actor
 from tests.web.pages.dashboard.office import Office
 
 DOMAINS = "/dashboard/domains"
@@ -69,35 +69,55 @@ async def _add(office: Office) -> Domain:
     return await office.api.services.domains.add(command_actor(1), DomainDraft("go.example.com"))
 
 
+CHOSEN = {
+    "redirect_status": "307",
+    "expires_in_hours": "24",
+    "deterministic": "yes",
+    "privacy": "none",
+    "click_retention_days": "30",
+}
+
+
 async def test_settings_are_saved_and_taken_back(office: Office) -> None:
-    """What is chosen is there for new links; an empty field is as the installation has it."""
-    chosen = {"name": "Renamed", "redirect_status": "307", "expires_in_hours": "24", "deterministic": "yes"}
-    page = await office.admin.follow(SETTINGS, **chosen)
+    """What is chosen is there for new links and clicks; an empty field is as the installation has it."""
+    page = await office.admin.follow(SETTINGS, name="Renamed", **CHOSEN)
     assert 'value="Renamed"' in page
-    assert '<option value="307" selected>' in page
+    for shown in ('<option value="307" selected>', '<option value="none" selected>', "In effect: 30 days."):
+        assert shown in page, shown
     settings = (await office.api.services.tenants.get(1)).settings
-    assert (settings.redirect_status, settings.expires_in_hours, settings.deterministic) == (307, 24, True)
-    await office.admin.follow(SETTINGS, name="Renamed", redirect_status="", expires_in_hours="")
-    settings = (await office.api.services.tenants.get(1)).settings
-    assert (settings.redirect_status, settings.expires_in_hours, settings.deterministic) == (
-        None,
-        None,
-        False,
-    )
+    assert settings == WorkspaceSettings(True, 307, 24, 30, "none")
+    await office.admin.follow(SETTINGS, name="Renamed", **dict.fromkeys(CHOSEN, ""))
+    assert (await office.api.services.tenants.get(1)).settings == WorkspaceSettings()
+
+
+async def test_settings_tell_what_the_installation_keeps(office: Office) -> None:
+    """A workspace that asks for more than the installation keeps sees on the page what holds."""
+    page = await office.admin.follow(SETTINGS, name="N", privacy="full", click_retention_days="3650")
+    assert '<option value="full" selected>' in page
+    assert "In effect: the network, not the address." in page
+    assert "In effect: 396 days." in page
 
 
 async def test_settings_that_make_no_sense_are_refused(office: Office) -> None:
-    """Each with a sentence, and nothing is saved."""
-    for wrong in (
-        {"redirect_status": "200"},
-        {"expires_in_hours": "0"},
-        {"expires_in_hours": "soon"},
-        {"name": " "},
+    """Each with a sentence at its field and what was typed, and nothing is saved."""
+    for field, value in (
+        ("redirect_status", "200"),
+        ("redirect_status", "9999999999"),
+        ("expires_in_hours", "0"),
+        ("expires_in_hours", "8761"),
+        ("expires_in_hours", "soon"),
+        ("click_retention_days", "0"),
+        ("click_retention_days", "3651"),
+        ("click_retention_days", "1.5"),
+        ("privacy", "some"),
+        ("name", " "),
     ):
-        refused = await office.admin.send(SETTINGS, **{"name": "New", **wrong})
-        assert refused.status_code == 422, wrong
-        assert 'aria-invalid="true"' in refused.text, wrong
-    assert (await office.api.services.tenants.get(1)).name != "New"
+        refused = await office.admin.send(SETTINGS, **{"name": "New", **CHOSEN, field: value})
+        assert refused.status_code == 422, value
+        assert re.search(rf'id="{field}"[^>]* aria-invalid="true"', refused.text), field
+        assert re.search(rf'id="{field}-error"[^>]*>[^<]+<', refused.text), field
+    workspace = await office.api.services.tenants.get(1)
+    assert (workspace.name != "New", workspace.settings) == (True, WorkspaceSettings())
 
 
 async def test_a_workspace_is_deleted_by_its_slug_only(office: Office) -> None:

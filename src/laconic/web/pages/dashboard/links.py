@@ -10,10 +10,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from laconic.clicks.csv_text import csv_lines
-from laconic.clock import DAY, HOUR, SECOND, from_datetime, now, to_rfc3339
+from laconic.clock import DAY, HOUR, LAST_MOMENT, SECOND, from_datetime, now, to_rfc3339
 from laconic.links import browse
 from laconic.links.change_many import Outcome, Place
 from laconic.links.model import Link, LinkEdit
+from laconic.links.orders import Sort
 from laconic.web.api.problems import WRONG_SHAPE, Problem
 from laconic.web.pages.dashboard.link_paths import LINKS, NEW_LINK, ShownLink, host_of, places_of
 from laconic.web.pages.dashboard.shell import Shell, Visitor
@@ -51,7 +52,7 @@ class Wish:
 
     search: str = ""
     state: browse.State = "all"
-    sort: browse.Sort = "-created_at"
+    sort: Sort = "-created_at"
     domain: str = ""
     first_day: str = ""
     last_day: str = ""
@@ -64,7 +65,7 @@ class Wish:
         return cls(
             asked.get("search", "")[:200],
             state if state in get_args(browse.State) else "all",  # type: ignore[arg-type]
-            sort if sort in get_args(browse.Sort) else "-created_at",  # type: ignore[arg-type]
+            sort if sort in get_args(Sort) else "-created_at",  # type: ignore[arg-type]
             asked.get("domain", "")[:255],
             _day(asked.get("from", "")),
             _day(asked.get("to", "")),
@@ -181,25 +182,49 @@ class LinkListRoutes:
             case "restore":
                 return await self._restore(visitor, form, places)
             case "disable" | "enable":
-                is_active = action == "enable"
-                edit = LinkEdit(frozenset({"is_active"}), is_active=is_active)
-                outcome = await self._edit(visitor, places, edit)
-                opposite = Undo(LINKS, {"action": ["disable" if is_active else "enable"]})
-                return _told(outcome, "switched on" if is_active else "switched off", opposite)
+                return await self._switch(visitor, places, is_active=action == "enable")
             case "expire":
-                words, after = _EXPIRIES.get(form.get("when"), _EXPIRIES["now"])
-                expires_at = None if after is None else now() + after
-                edit = LinkEdit(frozenset({"expires_at"}), expires_at=expires_at)
-                outcome = await self._edit(visitor, places, edit)
-                return _told(outcome, "set to expire " + words)
+                return await self._expire(visitor, places, form.get("when"))
+            case "unexpire":
+                return await self._unexpire(visitor, form, places)
         raise Problem(WRONG_SHAPE, "There is no such action.")
+
+    async def _switch(self, visitor: Visitor, places: Sequence[Place], *, is_active: bool) -> Flash:
+        found = await self._find(visitor, places)
+        same = {link.id for link in found if link.is_active == is_active}
+        edit = LinkEdit(frozenset({"is_active"}), is_active=is_active)
+        outcome = await self._edit(visitor, places, edit)
+        opposite = Undo(LINKS, {"action": ["disable" if is_active else "enable"]})
+        # What was so before stays so when the rest is taken back.
+        undone = [link for link in outcome.changed if link.id not in same]
+        return _told(outcome, "switched on" if is_active else "switched off", opposite, undone)
+
+    async def _expire(self, visitor: Visitor, places: Sequence[Place], when: str) -> Flash:
+        words, after = _EXPIRIES.get(when, _EXPIRIES["now"])
+        found = await self._find(visitor, places)
+        before = [f"{_place(link)}.{link.expires_at}" for link in found if link.expires_at is not None]
+        expires_at = None if after is None else now() + after
+        outcome = await self._edit(
+            visitor, places, LinkEdit(frozenset({"expires_at"}), expires_at=expires_at)
+        )
+        return _told(
+            outcome, "set to expire " + words, Undo(LINKS, {"action": ["unexpire"], "before": before})
+        )
+
+    async def _unexpire(self, visitor: Visitor, form: Form, places: Sequence[Place]) -> Flash:
+        before = _expiries_of(form.all("before"))
+        expiries = {place: before.get(place) for place in places}
+        outcome = await self._services.many_changer.put_expiries_back(
+            visitor.workspace_id, expiries, visitor.actor
+        )
+        return _told(outcome, f"expire{'s' if len(outcome.changed) == 1 else ''} as before")
 
     async def _edit(self, visitor: Visitor, places: Sequence[Place], edit: LinkEdit) -> Outcome:
         return await self._services.many_changer.edit(visitor.workspace_id, places, edit, visitor.actor)
 
     async def _delete(self, visitor: Visitor, places: Sequence[Place]) -> Flash:
         found = await self._find(visitor, places)
-        was_off = [f"{link.domain_id}.{link.short_code}" for link in found if not link.is_active]
+        was_off = [_place(link) for link in found if not link.is_active]
         outcome = await self._services.many_changer.delete(visitor.workspace_id, places, visitor.actor)
         return _told(outcome, "deleted", Undo(LINKS, {"action": ["restore"], "off": was_off}))
 
@@ -246,8 +271,25 @@ def _row(shown: ShownLink) -> list[Any]:
     ]
 
 
-def _told(outcome: Outcome, what: str, undo: Undo | None = None) -> Flash:
-    """One sentence for what was done and, where something was not, another."""
+def _place(link: Link) -> str:
+    """What the box that selects it sends."""
+    return f"{link.domain_id}.{link.short_code}"
+
+
+def _expiries_of(values: Sequence[str]) -> dict[Place, int]:
+    """What an undo has sent: places, each with the moment at which the link was to expire."""
+    expiries = {}
+    for value in values:
+        place, _, text = value.rpartition(".")
+        if text.isdecimal() and text.isascii() and len(text) < 19 and int(text) <= LAST_MOMENT:
+            expiries.update(dict.fromkeys(places_of([place]), int(text)))
+    return expiries
+
+
+def _told(
+    outcome: Outcome, what: str, undo: Undo | None = None, undone: Sequence[Link] | None = None
+) -> Flash:
+    """One sentence for what was done and, where something was not, another. `undone`: what an undo is for, if not all."""
     count = len(outcome.changed)
     text = f"{count:,} link{'' if count == 1 else 's'} {what}."
     if count == 1:
@@ -256,9 +298,9 @@ def _told(outcome: Outcome, what: str, undo: Undo | None = None) -> Flash:
         code, why = outcome.refused[0]
         more = f" and {len(outcome.refused) - 1} more" if len(outcome.refused) > 1 else ""
         text += f" Not /{code}{more}: {why}"
-    if undo is not None and 0 < count <= _MOST_UNDONE:
-        places = [f"{link.domain_id}.{link.short_code}" for link in outcome.changed]
-        undo = Undo(undo.action, {**undo.fields, "link": places})
+    links = outcome.changed if undone is None else undone
+    if undo is not None and 0 < len(links) <= _MOST_UNDONE:
+        undo = Undo(undo.action, {**undo.fields, "link": [_place(link) for link in links]})
     else:
         undo = None
     return Flash(text, "done" if count else "problem", undo)

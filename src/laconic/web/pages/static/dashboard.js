@@ -14,19 +14,6 @@ const fetchPart = async (path, options = {}) => {
 };
 
 // <button data-copy="text" hidden>: shown and working.
-const copyText = async (text) => {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Browsers offer the clipboard on https and localhost only.
-  const field = document.createElement("textarea");
-  field.value = text;
-  field.className = "offscreen";
-  document.body.append(field);
-  field.select();
-  const done = document.execCommand("copy");
-  field.remove();
-  if (!done) throw new Error("not copied");
-};
-
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
   if (!button) return;
@@ -68,6 +55,15 @@ const enhance = (root) => {
     time.title = moment.toString();
   }
 };
+
+// <input data-wrong="What is allowed"> and a line #…-error behind it: said while it is filled in, not only when it is sent.
+document.addEventListener("input", ({ target }) => {
+  const line = target.dataset.wrong && document.getElementById(`${target.id}-error`);
+  if (!line) return;
+  line.textContent = target.validity.valid ? "" : target.dataset.wrong;
+  if (target.validity.valid) target.removeAttribute("aria-invalid");
+  else target.setAttribute("aria-invalid", "true");
+});
 
 // The menu of a phone closes when something beside it is touched.
 document.addEventListener("click", (event) => {

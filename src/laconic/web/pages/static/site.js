@@ -5,26 +5,13 @@ const show = (root) => {
   for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false;
 };
 
-const copy = async (text) => {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Browsers offer the clipboard on https and localhost only.
-  const field = document.createElement("textarea");
-  field.value = text;
-  field.className = "offscreen";
-  document.body.append(field);
-  field.select();
-  const done = document.execCommand("copy");
-  field.remove();
-  if (!done) throw new Error("not copied");
-};
-
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
   if (!button) return;
   const label = button.textContent;
   const status = button.closest("section").querySelector(".status");
   try {
-    await copy(button.dataset.copy);
+    await copyText(button.dataset.copy);
     button.textContent = "Copied";
     status.textContent = "The short link is on the clipboard.";
   } catch {
