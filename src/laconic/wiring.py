@@ -199,7 +199,7 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             default_domain=directory.default_of,
             redirect_status=settings.redirect_status,
             allocations=allocations,
-            cache=cache,
+            cache=cache if pooled else None,
             settings_of=tenants.settings_of,
             # Where nobody but imports waits, a commit may take longer.
             most_per_insert=FEW_PER_INSERT if pooled else MANY_PER_INSERT,

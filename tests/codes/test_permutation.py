@@ -27,7 +27,9 @@ def test_with_arrays_and_without_it_is_the_same(length: int) -> None:
     counters = range(0, permutation.size, permutation.size // 60)
     highs, lows = permutation.halves(counters)
     low = BASE ** (length // 2)
-    assert permutation.map(counters) == [int(high) * low + int(n) for high, n in zip(highs, lows, strict=True)]
+    assert permutation.map(counters) == [
+        int(high) * low + int(n) for high, n in zip(highs, lows, strict=True)
+    ]
 
 
 @given(
