@@ -8,20 +8,23 @@ import asyncio
 from collections import deque
 from collections.abc import Mapping
 
+from laconic.codes.maker import FEW
 from laconic.codes.sources import Block, ReadyBlock, Source, WorkerSource
 from laconic.errors import Unavailable
 
 _FIRST_BLOCK = 1_000
 _LARGEST_BLOCK = 64_000
-# Many codes are made together more cheaply than one by one; this many take the loop about half a millisecond.
-_AT_A_TIME = 256
 
 
 class CodeAllocator:
     """Hands out codes that no other allocator of this installation ever gets."""
 
-    def __init__(self, source: WorkerSource, fresh: Source | None = None) -> None:
-        """`fresh` makes codes that nobody can ever have had: replacements come from there."""
+    def __init__(self, source: WorkerSource, fresh: Source | None = None, *, at_a_time: int = FEW) -> None:
+        """`fresh` makes codes that nobody can ever have had: replacements come from there.
+
+        `at_a_time` is how many are made together: more are cheaper, and the loop waits longer for them.
+        """
+        self._at_a_time = at_a_time
         self._source = source
         self._fresh = fresh or source
         self._replacements: Block = ReadyBlock([])
@@ -42,7 +45,7 @@ class CodeAllocator:
                 await self._refill()
                 # Others may have waited for the same block, and made codes enough of it meanwhile.
                 continue
-            ready.extend(self._block.cut(_AT_A_TIME))
+            ready.extend(self._block.cut(self._at_a_time))
             if len(self._block) < self._fetched // 2 and self._next_block is None:
                 self._next_block = asyncio.create_task(self._source.fetch(self._block_size))
         return [ready.popleft() for _ in range(count)]
@@ -53,7 +56,7 @@ class CodeAllocator:
         while len(self._spare) < count:
             if not self._replacements:
                 self._replacements = await self._fresh.fetch(_FIRST_BLOCK)
-            self._spare.extend(self._replacements.cut(_AT_A_TIME))
+            self._spare.extend(self._replacements.cut(FEW))
         return [self._spare.popleft() for _ in range(count)]
 
     def refused(self) -> None:

@@ -12,7 +12,7 @@ from typing import Protocol
 from laconic import clock
 from laconic.clock import DAY, HOUR
 from laconic.codes.cursor import Cursor
-from laconic.codes.maker import CodeMaker
+from laconic.codes.maker import MANY, CodeMaker
 from laconic.codes.shared_pool import SharedPool
 from laconic.codes.store import CodeStore
 from laconic.errors import LeaseLost, SharedAway, Unavailable
@@ -29,8 +29,6 @@ _SWEEP_SECONDS = 10.0
 _IDLE_SECONDS = 2.0
 # Rows of one transaction: on SQLite creates wait for it, about 10 ms.
 _PUT_AT_A_TIME = 1_000
-# Codes made without giving the loop to others.
-_MAKE_AT_A_TIME = 1_024
 _SWEEP_ROWS = 5_000
 # Fewer than this share of the pool are not worth a trip to Redis.
 _OFFER_SHARE = 50
@@ -160,8 +158,8 @@ class PoolFiller:
             return 0  # the pool has to be discarded first
         ready: list[str] = []
         made = 0
-        for start in range(0, len(counters), _MAKE_AT_A_TIME):
-            ready += self._maker.make(counters[start : start + _MAKE_AT_A_TIME])
+        for start in range(0, len(counters), MANY):
+            ready += self._maker.make(counters[start : start + MANY])
             await asyncio.sleep(0)
             if len(ready) >= _PUT_AT_A_TIME:
                 began = clock.monotonic()

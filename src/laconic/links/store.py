@@ -142,9 +142,10 @@ class LinkStore:
             refused: set[int] = set()
             if not await statements.insert_many("short_link", INSERT_COLUMNS, rows):
                 refused = {row[0] for row in rows} - await _present(statements, workspace_id, rows)
-            told = [(row[2], row[3], 1) for row in rows if row[0] in announce and row[0] not in refused]
+            told = announce - refused
             if told:
-                await announce_changes(statements, told, rows[0][12])
+                codes = [(row[2], row[3], 1) for row in rows if row[0] in told]
+                await announce_changes(statements, codes, rows[0][12])
             if events:
                 kept = [event for link_id, event in events.items() if link_id not in refused]
                 await insert_events(statements, workspace_id, kept)

@@ -5,10 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from laconic.codes.ahead.store import AheadStore
 from laconic.codes.cursor import Cursor
-from laconic.codes.maker import CodeMaker
+from laconic.codes.maker import FEW, CodeMaker
 from laconic.errors import Unavailable
-
-_MAKE_AT_A_TIME = 256
 
 
 class Allocations:
@@ -48,8 +46,8 @@ class Allocations:
     async def _make(self, holder: str, count: int) -> list[str]:
         counters = await self._cursor.lease(count)
         codes: list[str] = []
-        for start in range(0, count, _MAKE_AT_A_TIME):
-            codes += self._maker.make(counters[start : start + _MAKE_AT_A_TIME])
+        for start in range(0, count, FEW):
+            codes += self._maker.make(counters[start : start + FEW])
             await asyncio.sleep(0)  # redirects are answered by the same loop
         await self._store.insert_reserved(self._maker.region, codes, holder)
         return codes
