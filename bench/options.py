@@ -14,7 +14,8 @@ class Options:
     seconds: float
     rounds: int
     links: int
-    clicks: int
+    sizes: tuple[int, ...]
+    clicks: tuple[int, ...]
     journaled: int
     engine: Literal["sqlite", "postgres"]
     is_pinned: bool
@@ -47,10 +48,18 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         help="in the filled database (default 1,000,000)",
     )
     parser.add_argument(
+        "--sizes",
+        type=_sizes(1_000, 200_000_000),
+        default=(1_000_000, 10_000_000),
+        metavar="N,N…",
+        help="numbers of links that `lookups` compares (default 1000000,10000000)",
+    )
+    parser.add_argument(
         "--clicks",
-        type=_between(20_000, 1_000_000_000),
-        default=20_000_000,
-        help="that reports are made of (default 20,000,000)",
+        type=_sizes(10_000, 1_000_000_000),
+        default=(10_000, 1_000_000, 20_000_000),
+        metavar="N,N…",
+        help="that reports are made of (default 10000,1000000,20000000)",
     )
     parser.add_argument(
         "--journaled",
@@ -75,6 +84,7 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         seconds=asked.seconds,
         rounds=asked.rounds,
         links=asked.links,
+        sizes=asked.sizes,
         clicks=asked.clicks,
         journaled=asked.journaled,
         engine=asked.engine,
@@ -93,3 +103,11 @@ class _between:  # noqa: N801  a type, to argparse
         if not self._least <= number <= self._most:
             raise argparse.ArgumentTypeError(f"must be from {self._least:,} to {self._most:,}")
         return number
+
+
+class _sizes:  # noqa: N801  a type, to argparse
+    def __init__(self, least: int, most: int) -> None:
+        self._one = _between(least, most)
+
+    def __call__(self, text: str) -> tuple[int, ...]:
+        return tuple(sorted({self._one(part) for part in text.split(",")}))

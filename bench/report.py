@@ -2,7 +2,7 @@
 
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,20 @@ class Figure:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One cost against the size that it may grow with."""
+
+    name: str
+    of: str
+    unit: str
+    points: Mapping[int, float]
+
+    def as_json(self) -> dict[str, Any]:
+        points = [[size, cost] for size, cost in sorted(self.points.items())]
+        return {"name": self.name, "of": self.of, "unit": self.unit, "points": points}
+
+
 @dataclass(slots=True)
 class Report:
     """What one scenario found."""
@@ -73,9 +87,14 @@ class Report:
     title: str
     figures: list[Figure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    series: list[Series] = field(default_factory=list)
 
     def add(self, name: str, values: Sequence[float], unit: str = "", target: Target | None = None) -> None:
         self.figures.append(Figure(name, values, unit, target))
+
+    def add_series(self, name: str, of: str, unit: str, points: Mapping[int, float]) -> None:
+        """For the plots of docs/growth.md."""
+        self.series.append(Series(name, of, unit, points))
 
     def as_text(self) -> str:
         rows = [("", "median", "lowest … highest", ""), *(figure.as_row() for figure in self.figures)]
@@ -93,6 +112,7 @@ class Report:
             "title": self.title,
             "figures": [figure.as_json() for figure in self.figures],
             "notes": self.notes,
+            "series": [series.as_json() for series in self.series],
         }
 
 

@@ -1,11 +1,13 @@
-"""Single creates, and the proof that every one that was answered is in the database."""
+"""Single creates beside the textbook shortener's, and the proof that every one that was answered is in the database."""
 
 import itertools
+from collections.abc import Sequence
 
-from bench.report import Report, at_least, at_most
+from bench.report import Report, Target, at_least, at_most, ratios
 from bench.rounds import Round, interleave, measure_round
 from bench.run import Run
-from bench.servers.laconic import Laconic
+from bench.servers.server import Server
+from bench.servers.textbook import TextbookStore
 from bench.stores import Store
 from bench.wrk import CONNECTIONS
 
@@ -13,7 +15,7 @@ from bench.wrk import CONNECTIONS
 class _Creates:
     """Turns of creates, each with URLs of its own; keeps the codes that were answered."""
 
-    def __init__(self, run: Run, server: Laconic) -> None:
+    def __init__(self, run: Run, server: Server) -> None:
         self._run = run
         self._server = server
         self._numbers = itertools.count(1)
@@ -34,24 +36,47 @@ class _Creates:
 
 def measure(run: Run) -> Report:
     report = Report(
-        "create", f"POST /api/v1/urls, {CONNECTIONS} connections, {run.options.engine}, every answer durable"
+        "create",
+        f"POST /api/v1/urls, {CONNECTIONS} connections, {run.options.engine}, every answer durable,"
+        " beside the textbook shortener",
     )
     store = run.engine.new_store()
-    with run.laconic(store) as server:
-        creates = _Creates(run, server)
-        turns = interleave("create", run.options.rounds, {"laconic": creates.turn})["laconic"]
-    report.add("creates/s", [turn.load.created / turn.load.seconds for turn in turns], target=at_least(3_000))
-    report.add("p50", [turn.load.p50 for turn in turns], "ms")
-    report.add("p95", [turn.load.p95 for turn in turns], "ms")
-    report.add("p99", [turn.load.p99 for turn in turns], "ms", at_most(50))
-    worker = [turn.cpu.answering / turn.load.requests * 1e6 for turn in turns]
-    report.add("CPU a create, web worker", worker, "µs")
-    everything = [turn.cpu.all / turn.load.requests * 1e6 for turn in turns]
-    report.add("CPU a create, all processes", everything, "µs")
-    report.add("wrk busy, of one core", [turn.load.client_share for turn in turns])
-    report.add("answers other than 201", [turn.load.errors for turn in turns], target=at_most(0))
+    with (
+        TextbookStore(run.options.server_cores) as shelf,
+        run.textbook(shelf) as textbook,
+        run.laconic(store) as server,
+    ):
+        creates, theirs = _Creates(run, server), _Creates(run, textbook)
+        turns = interleave(
+            "create", run.options.rounds, {server.name: creates.turn, textbook.name: theirs.turn}
+        )
+        lost = len(set(theirs.answered) - set(shelf.codes()))
+    _add(report, "", turns[server.name], at_least(3_000), at_most(50))
+    _add(report, "textbook: ", turns[textbook.name], None, None)
+    report.add(
+        "ratio to the textbook: creates per CPU-second, all processes and databases",
+        ratios(*([turn.per_cpu for turn in turns[name]] for name in (server.name, textbook.name))),
+        target=at_least(3),
+    )
+    report.add("textbook: answered and not in the database", [lost], target=at_most(0))
     _check_rows(report, store, creates.answered)
     return report
+
+
+def _add(
+    report: Report, prefix: str, turns: Sequence[Round], rate: Target | None, p99: Target | None
+) -> None:
+    report.add(f"{prefix}creates/s", [turn.load.created / turn.load.seconds for turn in turns], target=rate)
+    report.add(f"{prefix}p50", [turn.load.p50 for turn in turns], "ms")
+    report.add(f"{prefix}p95", [turn.load.p95 for turn in turns], "ms")
+    report.add(f"{prefix}p99", [turn.load.p99 for turn in turns], "ms", p99)
+    worker = [turn.cpu.answering / turn.load.requests * 1e6 for turn in turns]
+    report.add(f"{prefix}CPU a create, web worker", worker, "µs")
+    everything = [turn.cpu.all / turn.load.requests * 1e6 for turn in turns]
+    report.add(f"{prefix}CPU a create, all processes", everything, "µs")
+    report.add(f"{prefix}creates per CPU-second, all processes", [turn.per_cpu for turn in turns])
+    report.add(f"{prefix}wrk busy, of one core", [turn.load.client_share for turn in turns])
+    report.add(f"{prefix}answers other than 201", [turn.load.errors for turn in turns], target=at_most(0))
 
 
 def _check_rows(report: Report, store: Store, answered: list[str]) -> None:
