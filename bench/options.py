@@ -21,6 +21,9 @@ class Options:
     is_pinned: bool
     folder: Path | None
     json: Path | None
+    publishes: bool
+    minutes: float
+    command: str
 
     @property
     def server_cores(self) -> frozenset[int]:
@@ -32,11 +35,24 @@ class Options:
         return frozenset(sorted(os.sched_getaffinity(0))[1:]) if self.is_pinned else frozenset()
 
 
+# What `make bench` alone does: a choice that two cores get through in a quarter of an hour, most telling first.
+_USUAL = [
+    *"hit hot pipeline killed create bulk cold lookups start memory mix ingest analytics tenants unknown".split(),
+    *("--rounds", "3", "--seconds", "2", "--links", "200000", "--sizes", "100000,1000000,5000000"),
+    *("--clicks", "10000,1000000", "--journaled", "300000", "--publish", "--minutes", "14"),
+]
+
+
 def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
+    command = " ".join(["make bench", *([f'ARGS="{" ".join(arguments)}"'] if arguments else [])])
+    arguments = arguments or _USUAL
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Measures Laconic beside other servers, on this machine's loopback only. See docs/benchmarks.md.",
-        epilog="Scenarios: " + ", ".join(known) + ". Without any, all of them.",
+        epilog="Scenarios: "
+        + ", ".join(known)
+        + ". With options and no scenario, all of them; with neither, what the page shows: "
+        + " ".join(_USUAL),
     )
     parser.add_argument("scenarios", nargs="*", metavar="scenario", help="what to measure")
     parser.add_argument("--seconds", type=_between(1, 600), default=5, help="of each round (default 5)")
@@ -73,6 +89,17 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         "--folder", type=Path, help="where the data lies meanwhile (default: the temporary folder)"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures of every round there")
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="keep the figures in docs/benchmarks.json and write the pages anew",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=_between(1, 10_000),
+        default=10_000,
+        help="begin no scenario that would end later, judged by how long it took the last time",
+    )
     asked = parser.parse_args(arguments)
     unknown = [name for name in asked.scenarios if name not in known]
     if unknown:
@@ -91,6 +118,9 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         is_pinned=asked.pin,
         folder=asked.folder,
         json=asked.json,
+        publishes=asked.publish,
+        minutes=asked.minutes,
+        command=command,
     )
 
 

@@ -3,7 +3,7 @@
 import json
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ class Target:
 
     def verdict(self, value: float) -> str:
         sign = ">=" if self.is_floor else "<="
-        said = f"{'PASS' if self._reaches(value, self.bound) else 'short'}  {sign} {_number(self.bound)}"
+        said = f"{'PASS' if self._reaches(value, self.bound) else 'short'}  {sign} {number(self.bound)}"
         if self.goal is not None:
-            said += f", goal {_number(self.goal)} {'reached' if self._reaches(value, self.goal) else 'not reached'}"
+            said += f", goal {number(self.goal)} {'reached' if self._reaches(value, self.goal) else 'not reached'}"
         return said
 
     def _reaches(self, value: float, bound: float) -> bool:
@@ -49,9 +49,9 @@ class Figure:
         return statistics.median(self.values)
 
     def as_row(self) -> tuple[str, str, str, str]:
-        spread = f"{_number(min(self.values))} … {_number(max(self.values))}" if len(self.values) > 1 else ""
+        spread = f"{number(min(self.values))} … {number(max(self.values))}" if len(self.values) > 1 else ""
         verdict = self.target.verdict(self.median) if self.target else ""
-        return self.name, f"{_number(self.median)} {self.unit}".strip(), spread, verdict
+        return self.name, f"{number(self.median)} {self.unit}".strip(), spread, verdict
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -62,6 +62,7 @@ class Figure:
             "highest": max(self.values),
             "rounds": list(self.values),
             "verdict": self.target.verdict(self.median) if self.target else None,
+            "target": asdict(self.target) if self.target else None,
         }
 
 
@@ -126,7 +127,8 @@ def write_json(path: Path, machine: dict[str, Any], reports: Sequence[Report]) -
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """As many digits as are worth reading."""
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}" if abs(value) < 10 else f"{value:.1f}"

@@ -1,6 +1,6 @@
 """The textbook: FastAPI, PostgreSQL by asyncpg, Redis in front of it, clicks written after the answer.
 
-What the books say, done with care: a random code, tried again when it is taken; cache-aside with SETEX; the visitor is
+What the books say, done with care: a random code, tried again when it is taken; cache-aside with an expiry; the visitor is
 sent on first and the click is written behind, its row and the link's counter in one transaction. It is correct as
 long as it is not killed, and asks of its libraries what they are good at: a pool, prepared statements, hiredis.
 """
@@ -70,9 +70,8 @@ class Shortener:
         if seconds <= 0:
             raise HTTPException(410, "the link has expired")
         if seconds >= 1:
-            await self._cache.setex(
-                f"link:{code}", int(seconds), json.dumps([row["id"], row["original_url"]])
-            )
+            entry = json.dumps([row["id"], row["original_url"]])
+            await self._cache.set(f"link:{code}", entry, ex=int(seconds))
         return row["id"], row["original_url"]
 
     async def record(self, link_id: int, address: str, agent: str | None, referer: str | None) -> None:
