@@ -43,12 +43,18 @@ format: setup-dev ## Format the code and fix what the linter can fix
 	$(BIN)/ruff check --fix .
 
 .PHONY: bench
-bench: setup-dev ## Measure, beside nginx and a bare framework (minutes)
+bench: setup-dev ## Measure, beside nginx and a textbook shortener, and write docs/benchmarks.md (15 minutes)
 	$(BIN)/python -m bench $(ARGS)
 
+# The one thing that makes a failure come again; printed in the head of the run.
+SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+# Most of these tests wait for servers to come back: two at a time, a file's tests in one process.
+FAULT_WORKERS ?= 2
+
 .PHONY: faults
-faults: setup-dev ## Kill, stop, cut and fill: the long tests (up to an hour)
-	$(BIN)/python -m pytest tests -m long $(ARGS)
+faults: setup-dev ## Kill, stop, cut and fill: the long tests, and docs/promises.md (half an hour)
+	$(BIN)/python -m pytest tests -m "" --promises --minutes 29 --seed $(SEED) --hypothesis-seed=$(SEED) \
+		--numprocesses $(FAULT_WORKERS) --dist loadfile $(ARGS)
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url pyproject.toml --extra postgres --extra redis --extra oidc --extra otel --group build

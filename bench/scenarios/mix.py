@@ -14,6 +14,8 @@ from bench.servers.textbook import TextbookStore
 
 _TEXTBOOK_LINKS = 10_000
 _DRAWS = 300_000
+# As many of the most followed as a worker remembers after a while: a fresh one has still to meet most of them.
+_REMEMBERED = 50_000
 _SEED = 13
 _HITS = 'laconic_cache_requests_total{result="hit",tier="memory"}'
 _MISSES = 'laconic_cache_requests_total{result="miss",tier="memory"}'
@@ -40,6 +42,8 @@ def measure(run: Run) -> Report:
         run.textbook(shelf) as textbook,
         run.laconic(filled.store) as ours,
     ):
+        requests.visit_each(ours.port, _in_order(filled.bulk.codes)[:_REMEMBERED])
+        before = requests.read_metrics(ours.port)
         turns = interleave(
             "mix",
             run.options.rounds,
@@ -48,14 +52,14 @@ def measure(run: Run) -> Report:
                 textbook.name: turns_of(textbook, shelf.make_links(_TEXTBOOK_LINKS)),
             },
         )
-        told = requests.read_metrics(ours.port)
+        after = requests.read_metrics(ours.port)
     for name, some in turns.items():
         add_rounds(report, name, some, REDIRECT_P99 if name == ours.name else None)
     report.add(
         "ratio: requests per CPU-second, all processes and databases, every click written",
         ratios(*([turn.per_cpu for turn in turns[name]] for name in (ours.name, textbook.name))),
     )
-    hits, misses = told[_HITS], told[_MISSES]
+    hits, misses = (after[name] - before[name] for name in (_HITS, _MISSES))
     report.add(
         "redirects that the worker's memory answered", [100 * hits / (hits + misses)], "%", at_least(90)
     )
@@ -63,10 +67,15 @@ def measure(run: Run) -> Report:
     return report
 
 
+def _in_order(codes: Sequence[str]) -> list[str]:
+    """The most followed first: which they are is left to chance."""
+    return [codes[place] for place in np.random.default_rng(_SEED).permutation(len(codes)).tolist()]
+
+
 def _by_zipf(codes: Sequence[str]) -> list[str]:
-    """Draws with exponent 1; which link is followed most is left to chance."""
-    chance = np.random.default_rng(_SEED)
+    """Draws with exponent 1."""
+    ordered = _in_order(codes)
     weights = 1.0 / np.arange(1, len(codes) + 1)
-    places = np.searchsorted(np.cumsum(weights / weights.sum()), chance.random(_DRAWS))
-    order = chance.permutation(len(codes))
-    return [codes[order[min(place, len(codes) - 1)]] for place in places.tolist()]
+    draws = np.random.default_rng(_SEED + 1).random(_DRAWS)
+    places = np.searchsorted(np.cumsum(weights / weights.sum()), draws)
+    return [ordered[min(place, len(codes) - 1)] for place in places.tolist()]
