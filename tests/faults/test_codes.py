@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.code_run import CodeRun, Result
+from tests.promises import Recorder
 from tests.servers import PostgresServer, RedisServer
 
 FAULTS = [
@@ -66,16 +67,18 @@ def test_p2_old_redis_and_at_once_an_old_backup(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_p2_no_code_twice_in_ten_million(tmp_path: Path) -> None:
+def test_p2_no_code_twice_in_ten_million(tmp_path: Path, record_property: Recorder) -> None:
     """Sixteen allocators, and something happens every two hundredth of the way."""
     codes = int(os.environ.get("LACONIC_TEST_CODES", "10000000"))
     rounds = max(1, codes // 500_000)
     faults = [*itertools.chain.from_iterable(_SMALL for _ in range(rounds)), *FAULTS]
     result = run(tmp_path, allocators=16, codes=codes, pool=100_000, faults=faults)
-    print(
-        f"{result.given:,} codes given in {result.seconds:.0f} s, {result.duplicates} twice,"
-        f" {len(result.refusals)} creates refused, {len(faults)} faults;"
+    figure = (
+        f"{result.duplicates} twice of {result.given:,} codes given in {result.seconds:.0f} s,"
+        f" {len(result.refusals)} refused, {len(faults)} faults;"
         f" {result.burnt:,} counters burnt or ready, {result.skipped:,} jumped over"
     )
+    print(figure)
+    record_property("figure", figure)
     assert result.duplicates == 0
     assert result.refusals == []
