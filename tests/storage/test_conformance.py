@@ -168,6 +168,16 @@ async def test_fetch_among_finds_the_rows_of_many_ids(things: Database, count: i
     assert await things.transaction(work) == wanted
 
 
+async def test_insert_many_gives_every_row_what_is_the_same(things: Database) -> None:
+    """Beside columns of their own, and rows that are there already are skipped as ever."""
+    await things.execute("INSERT INTO thing (id, moment) VALUES (2, $1)", 5_000_000)
+    rows = [(1, "a"), (2, "b"), (3, "c")]
+    assert not await things.insert_many("thing", ["id", "name"], rows, {"moment": 7_000_000, "truth": True})
+    found = await things.fetch_all("SELECT id, name, moment FROM thing ORDER BY id")
+    assert found == [(1, "a", 7_000_000), (2, None, 5_000_000), (3, "c", 7_000_000)]
+    assert await things.insert_many("thing", ["id"], [(4,)], {"moment": 9_000_000})
+
+
 async def test_fetch_among_changes_the_rows_of_many_names(things: Database) -> None:
     """Within a transaction, names instead of numbers: those that it changed come back."""
     await things.insert_many("thing", ("id", "name"), [(number, f"n{number}") for number in range(2_000)])

@@ -9,7 +9,7 @@ the database's own clock, as a moment: what several machines must agree on is ju
 names the database's history: it changes when commits may be missing that were there before (failover, restore).
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Row = Sequence[Any]
 Ids = Sequence[int] | Sequence[str]
+Same = Mapping[str, Any]
+NOTHING_SAME: Same = {}
 T = TypeVar("T")
 
 
@@ -85,9 +87,12 @@ class Statements(Protocol):
         """Runs one statement for each row of arguments; all or none."""
         ...
 
-    async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+    async def insert_many(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], same: Same = NOTHING_SAME
+    ) -> bool:
         """Inserts the rows in one statement, skipping those that any unique index refuses.
 
+        `same` are columns that have the same value in every row: it travels once.
         True when every row went in. When it is False the caller asks which ones did, by the ids it made.
         """
         ...

@@ -18,12 +18,14 @@ from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage import postgres_sql
 from laconic.storage.breaker import Breaker
 from laconic.storage.database import (
+    NOTHING_SAME,
     SLOW_SECONDS,
     ChangeListener,
     Ids,
     Merge,
     PoolNumbers,
     Row,
+    Same,
     Statements,
     Tenant,
 )
@@ -113,11 +115,13 @@ class ConnectionStatements:
         with self._statement():
             await self._connection.executemany(sql, rows)
 
-    async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+    async def insert_many(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], same: Same = NOTHING_SAME
+    ) -> bool:
         if not rows:
             return True
-        sql = await self._insert_sql(table, tuple(columns), "ON CONFLICT DO NOTHING")
-        return await self.execute(sql, *zip(*rows, strict=True)) == len(rows)
+        sql = await self._insert_sql(table, tuple(columns), tuple(same))
+        return await self.execute(sql, *zip(*rows, strict=True), *same.values()) == len(rows)
 
     async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
         key = (table, how)
@@ -132,12 +136,12 @@ class ConnectionStatements:
         ]
         await self.execute(sql, *given)
 
-    async def _insert_sql(self, table: str, columns: tuple[str, ...], on_conflict: str) -> str:
-        key = (table, columns, on_conflict)
+    async def _insert_sql(self, table: str, columns: tuple[str, ...], same: tuple[str, ...]) -> str:
+        key = (table, columns, same)
         inserts = self._known.inserts
         if key not in inserts:
             types = await self._types(table)
-            inserts[key] = postgres_sql.insert_arrays(table, columns, types, on_conflict)
+            inserts[key] = postgres_sql.insert_arrays(table, columns, types, same)
         return inserts[key]
 
     async def _types(self, table: str) -> dict[str, str]:
@@ -227,8 +231,10 @@ class PostgresDatabase:
         kept = list(rows)  # for a second attempt
         await self._alone(lambda statements: statements.execute_many(sql, kept))
 
-    async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
-        return await self._alone(lambda statements: statements.insert_many(table, columns, rows))
+    async def insert_many(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], same: Same = NOTHING_SAME
+    ) -> bool:
+        return await self._alone(lambda statements: statements.insert_many(table, columns, rows, same))
 
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         await self._alone(lambda statements: statements.copy_in(table, columns, rows))

@@ -64,11 +64,16 @@ def among(sql: str, ids: Ids, argument: int) -> str:
 
 
 def insert_arrays(
-    table: str, columns: Sequence[str], types: Mapping[str, str], on_conflict: str = "ON CONFLICT DO NOTHING"
+    table: str, columns: Sequence[str], types: Mapping[str, str], same: Sequence[str] = ()
 ) -> str:
-    """One array for each column: one statement whatever the number of rows, far from the limit of arguments."""
+    """One array for each column: one statement whatever the number of rows, far from the limit of arguments. Those that
+    are the same in each row come behind, as single values."""
     arrays = ", ".join(f"${number}::{types[column]}[]" for number, column in enumerate(columns, 1))
-    return f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({arrays}) {on_conflict}"
+    values = "".join(f", ${number}::{types[column]}" for number, column in enumerate(same, len(columns) + 1))
+    return (
+        f"INSERT INTO {table} ({', '.join((*columns, *same))})"
+        f" SELECT listed.*{values} FROM unnest({arrays}) AS listed ON CONFLICT DO NOTHING"
+    )
 
 
 # Whole numbers travel in merges as text: the driver asks each element of an array whether it is an array itself,

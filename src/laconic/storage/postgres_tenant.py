@@ -6,7 +6,7 @@ So row-level security stands behind every statement, whatever it forgets to say.
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from laconic.storage.database import Ids, Merge, Row, Statements
+from laconic.storage.database import NOTHING_SAME, Ids, Merge, Row, Same, Statements
 from laconic.storage.postgres_sql import only_reads
 
 T = TypeVar("T")
@@ -40,8 +40,10 @@ class PostgresTenant:
         kept = list(rows)  # for a second attempt
         await self._transact(lambda run: run.execute_many(sql, kept))
 
-    async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
-        return await self._transact(lambda run: run.insert_many(table, columns, rows))
+    async def insert_many(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], same: Same = NOTHING_SAME
+    ) -> bool:
+        return await self._transact(lambda run: run.insert_many(table, columns, rows, same))
 
     async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
         await self._transact(lambda run: run.merge(table, how, columns))

@@ -20,12 +20,14 @@ import apsw
 from laconic.clock import monotonic
 from laconic.errors import CannotStart, Unavailable
 from laconic.storage.database import (
+    NOTHING_SAME,
     SLOW_SECONDS,
     ChangeListener,
     Ids,
     Merge,
     PoolNumbers,
     Row,
+    Same,
     Statements,
     Tenant,
 )
@@ -183,8 +185,10 @@ class SqliteDatabase:
     async def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         await self._writer.run(lambda statements: statements.execute_many(sql, rows))
 
-    async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
-        return await self._writer.run(lambda statements: statements.insert_many(table, columns, rows))
+    async def insert_many(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], same: Same = NOTHING_SAME
+    ) -> bool:
+        return await self._writer.run(lambda statements: statements.insert_many(table, columns, rows, same))
 
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         async def work(statements: Statements) -> None:

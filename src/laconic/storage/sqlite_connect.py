@@ -11,7 +11,7 @@ import apsw
 
 from laconic.clock import monotonic, now
 from laconic.errors import Conflict, Unavailable
-from laconic.storage.database import Ids, Merge, Row
+from laconic.storage.database import NOTHING_SAME, Ids, Merge, Row, Same
 from laconic.storage.sqlite_text import among, insert_sql, numbered
 
 _BUSY_LIMIT_SECONDS = 5.0
@@ -101,7 +101,12 @@ class ConnectionStatements:
         with translated():
             self._connection.executemany(numbered(sql), rows).fetchall()
 
-    async def insert_many(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+    async def insert_many(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], same: Same = NOTHING_SAME
+    ) -> bool:
+        if same:
+            columns, values = (*columns, *same), tuple(same.values())
+            rows = [(*row, *values) for row in rows]
         return self.insert(table, columns, rows, "ON CONFLICT DO NOTHING") == len(rows)
 
     async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:

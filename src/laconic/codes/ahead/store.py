@@ -15,8 +15,15 @@ class AheadStore:
         moment = now()
         await self._database.insert_many(
             "kgs_keys",
-            ("short_code", "region", "status", "created_at", "allocated_at", "allocated_to_service"),
-            [(code, region, "reserved", moment, moment, holder) for code in codes],
+            ("short_code",),
+            [(code,) for code in codes],
+            {
+                "region": region,
+                "status": "reserved",
+                "created_at": moment,
+                "allocated_at": moment,
+                "allocated_to_service": holder,
+            },
         )
 
     async def give_back(self, region: str, code_length: int, holder: str, codes: Sequence[str]) -> int:
