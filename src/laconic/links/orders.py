@@ -171,4 +171,5 @@ async def _leg(
         f"{column} {direction}, {link_id} {direction}",
         limit,
         by_totals=by_totals,
+        names_ids=conditions.names_ids,
     )
