@@ -43,12 +43,26 @@ format: setup-dev ## Format the code and fix what the linter can fix
 	$(BIN)/ruff check --fix .
 
 .PHONY: bench
-bench: setup-dev ## Measure, beside nginx and a bare framework (minutes)
+bench: setup-dev ## Measure, beside nginx and a textbook shortener, and write docs/benchmarks.md (15 minutes)
 	$(BIN)/python -m bench $(ARGS)
 
+# The one thing that makes a failure come again; printed in the head of the run.
+SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+# Most of these tests wait for servers to come back: two at a time, a file's tests in one process.
+FAULT_WORKERS ?= 2
+
 .PHONY: faults
-faults: setup-dev ## Kill, stop, cut and fill: the long tests (up to an hour)
-	$(BIN)/python -m pytest tests -m long $(ARGS)
+faults: setup-dev ## Kill, stop, cut and fill: the long tests, and docs/promises.md (half an hour)
+	$(BIN)/python -m pytest tests -m "" --promises --minutes 29 --seed $(SEED) --hypothesis-seed=$(SEED) \
+		--numprocesses $(FAULT_WORKERS) --dist loadfile $(ARGS)
+
+COSMIC_RAY := 8.7.0
+
+.PHONY: mutants
+mutants: setup-dev ## Break the code that must not break and count what no test notices: docs/mutants.md (half an hour)
+	@if [ ! -x .venv-mutants/bin/cosmic-ray ]; then $(BIN)/python -m venv .venv-mutants && \
+		.venv-mutants/bin/python -m pip install --quiet cosmic-ray==$(COSMIC_RAY); fi
+	$(BIN)/python tools/mutants.py $(ARGS)
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url pyproject.toml --extra postgres --extra redis --extra oidc --extra otel --group build
@@ -61,5 +75,5 @@ lock: setup ## Write the lock files anew from pyproject.toml (ARGS=--upgrade for
 
 .PHONY: clean
 clean: ## Remove .venv and caches (never ./data)
-	rm -rf .venv .venv.log .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	rm -rf .venv .venv.log .venv-mutants .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist build
 	find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} +

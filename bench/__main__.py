@@ -2,10 +2,11 @@
 
 import signal
 import sys
+import time
 from types import FrameType
 from typing import Any
 
-from bench import machine, report
+from bench import benchmarks_page, growth_page, machine, published, report
 from bench.options import Options, parse
 from bench.processes import DidNotStart
 from bench.run import open_run
@@ -28,13 +29,24 @@ def main() -> int:
 
 
 def _measure(options: Options) -> None:
+    began = time.monotonic()
+    last_time = published.read()
     with open_run(options) as run:
         described = {**machine.describe(run.folder), **_how(options)}
         print(machine.as_text(described), flush=True)
         reports = []
         for name in options.scenarios:
+            expected = last_time.get(name, {"took_seconds": 0})["took_seconds"]
+            if time.monotonic() - began + expected > options.minutes * 60:
+                print(f"{name}: left out, for it would end after {options.minutes} minutes\n", flush=True)
+                continue
+            begun = time.monotonic()
             reports.append(SCENARIOS[name](run))
             print(reports[-1].as_text(), flush=True)
+            if options.publishes:
+                published.keep(reports[-1], described, options.command, time.monotonic() - begun)
+                benchmarks_page.write()
+                growth_page.write()
             if options.json:
                 report.write_json(options.json, described, reports)
 

@@ -14,12 +14,16 @@ class Options:
     seconds: float
     rounds: int
     links: int
-    clicks: int
+    sizes: tuple[int, ...]
+    clicks: tuple[int, ...]
     journaled: int
     engine: Literal["sqlite", "postgres"]
     is_pinned: bool
     folder: Path | None
     json: Path | None
+    publishes: bool
+    minutes: float
+    command: str
 
     @property
     def server_cores(self) -> frozenset[int]:
@@ -31,11 +35,24 @@ class Options:
         return frozenset(sorted(os.sched_getaffinity(0))[1:]) if self.is_pinned else frozenset()
 
 
+# What `make bench` alone does: a choice that two cores get through in a quarter of an hour, most telling first.
+_USUAL = [
+    *"hit hot pipeline killed create bulk cold lookups start memory mix ingest analytics tenants unknown".split(),
+    *("--rounds", "3", "--seconds", "2", "--links", "200000", "--sizes", "100000,1000000,5000000"),
+    *("--clicks", "10000,1000000", "--journaled", "300000", "--publish", "--minutes", "14"),
+]
+
+
 def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
+    command = " ".join(["make bench", *([f'ARGS="{" ".join(arguments)}"'] if arguments else [])])
+    arguments = arguments or _USUAL
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Measures Laconic beside other servers, on this machine's loopback only. See docs/benchmarks.md.",
-        epilog="Scenarios: " + ", ".join(known) + ". Without any, all of them.",
+        epilog="Scenarios: "
+        + ", ".join(known)
+        + ". With options and no scenario, all of them; with neither, what the page shows: "
+        + " ".join(_USUAL),
     )
     parser.add_argument("scenarios", nargs="*", metavar="scenario", help="what to measure")
     parser.add_argument("--seconds", type=_between(1, 600), default=5, help="of each round (default 5)")
@@ -47,10 +64,18 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         help="in the filled database (default 1,000,000)",
     )
     parser.add_argument(
+        "--sizes",
+        type=_sizes(1_000, 200_000_000),
+        default=(1_000_000, 10_000_000),
+        metavar="N,N…",
+        help="numbers of links that `lookups` compares (default 1000000,10000000)",
+    )
+    parser.add_argument(
         "--clicks",
-        type=_between(20_000, 1_000_000_000),
-        default=20_000_000,
-        help="that reports are made of (default 20,000,000)",
+        type=_sizes(10_000, 1_000_000_000),
+        default=(10_000, 1_000_000, 20_000_000),
+        metavar="N,N…",
+        help="that reports are made of (default 10000,1000000,20000000)",
     )
     parser.add_argument(
         "--journaled",
@@ -64,6 +89,17 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         "--folder", type=Path, help="where the data lies meanwhile (default: the temporary folder)"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures of every round there")
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="keep the figures in docs/benchmarks.json and write the pages anew",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=_between(1, 10_000),
+        default=10_000,
+        help="begin no scenario that would end later, judged by how long it took the last time",
+    )
     asked = parser.parse_args(arguments)
     unknown = [name for name in asked.scenarios if name not in known]
     if unknown:
@@ -75,12 +111,16 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         seconds=asked.seconds,
         rounds=asked.rounds,
         links=asked.links,
+        sizes=asked.sizes,
         clicks=asked.clicks,
         journaled=asked.journaled,
         engine=asked.engine,
         is_pinned=asked.pin,
         folder=asked.folder,
         json=asked.json,
+        publishes=asked.publish,
+        minutes=asked.minutes,
+        command=command,
     )
 
 
@@ -93,3 +133,11 @@ class _between:  # noqa: N801  a type, to argparse
         if not self._least <= number <= self._most:
             raise argparse.ArgumentTypeError(f"must be from {self._least:,} to {self._most:,}")
         return number
+
+
+class _sizes:  # noqa: N801  a type, to argparse
+    def __init__(self, least: int, most: int) -> None:
+        self._one = _between(least, most)
+
+    def __call__(self, text: str) -> tuple[int, ...]:
+        return tuple(sorted({self._one(part) for part in text.split(",")}))

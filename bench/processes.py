@@ -98,6 +98,11 @@ def stop(process: subprocess.Popen[bytes]) -> None:
             process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             pass
+    kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Ends the process and the rest of its group as a crash would."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -2,8 +2,8 @@
 
 import json
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ class Target:
 
     def verdict(self, value: float) -> str:
         sign = ">=" if self.is_floor else "<="
-        said = f"{'PASS' if self._reaches(value, self.bound) else 'short'}  {sign} {_number(self.bound)}"
+        said = f"{'PASS' if self._reaches(value, self.bound) else 'short'}  {sign} {number(self.bound)}"
         if self.goal is not None:
-            said += f", goal {_number(self.goal)} {'reached' if self._reaches(value, self.goal) else 'not reached'}"
+            said += f", goal {number(self.goal)} {'reached' if self._reaches(value, self.goal) else 'not reached'}"
         return said
 
     def _reaches(self, value: float, bound: float) -> bool:
@@ -49,9 +49,9 @@ class Figure:
         return statistics.median(self.values)
 
     def as_row(self) -> tuple[str, str, str, str]:
-        spread = f"{_number(min(self.values))} … {_number(max(self.values))}" if len(self.values) > 1 else ""
+        spread = f"{number(min(self.values))} … {number(max(self.values))}" if len(self.values) > 1 else ""
         verdict = self.target.verdict(self.median) if self.target else ""
-        return self.name, f"{_number(self.median)} {self.unit}".strip(), spread, verdict
+        return self.name, f"{number(self.median)} {self.unit}".strip(), spread, verdict
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -62,7 +62,22 @@ class Figure:
             "highest": max(self.values),
             "rounds": list(self.values),
             "verdict": self.target.verdict(self.median) if self.target else None,
+            "target": asdict(self.target) if self.target else None,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One cost against the size that it may grow with."""
+
+    name: str
+    of: str
+    unit: str
+    points: Mapping[int, float]
+
+    def as_json(self) -> dict[str, Any]:
+        points = [[size, cost] for size, cost in sorted(self.points.items())]
+        return {"name": self.name, "of": self.of, "unit": self.unit, "points": points}
 
 
 @dataclass(slots=True)
@@ -73,9 +88,14 @@ class Report:
     title: str
     figures: list[Figure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    series: list[Series] = field(default_factory=list)
 
     def add(self, name: str, values: Sequence[float], unit: str = "", target: Target | None = None) -> None:
         self.figures.append(Figure(name, values, unit, target))
+
+    def add_series(self, name: str, of: str, unit: str, points: Mapping[int, float]) -> None:
+        """For the plots of docs/growth.md."""
+        self.series.append(Series(name, of, unit, points))
 
     def as_text(self) -> str:
         rows = [("", "median", "lowest … highest", ""), *(figure.as_row() for figure in self.figures)]
@@ -93,6 +113,7 @@ class Report:
             "title": self.title,
             "figures": [figure.as_json() for figure in self.figures],
             "notes": self.notes,
+            "series": [series.as_json() for series in self.series],
         }
 
 
@@ -106,7 +127,8 @@ def write_json(path: Path, machine: dict[str, Any], reports: Sequence[Report]) -
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """As many digits as are worth reading."""
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}" if abs(value) < 10 else f"{value:.1f}"

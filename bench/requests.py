@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import urllib.request
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -60,3 +61,11 @@ def _read_status(answers: Any) -> int:
             length = int(value)
     answers.read(length)
     return status
+
+
+def read_metrics(port: int) -> dict[str, float]:
+    """What /metrics says, by the whole name with its labels."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=_SECONDS) as answer:
+        lines = answer.read().decode().splitlines()
+    values = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
+    return {name: float(value) for name, _, value in values}

@@ -17,6 +17,7 @@ from bench.options import Options
 from bench.processes import Client, python
 from bench.servers.laconic import Laconic
 from bench.servers.server import Cpu, Server
+from bench.servers.textbook import Textbook, TextbookStore
 from bench.stores import Engine, PostgresEngine, SqliteEngine, Store
 from bench.tools import find_tool
 from bench.wrk import Wrk
@@ -67,6 +68,9 @@ class Run:
 
     def laconic(self, store: Store, settings: Mapping[str, str] | None = None) -> Laconic:
         return Laconic(store, self.file("laconic.log"), cores=self.options.server_cores, settings=settings)
+
+    def textbook(self, store: TextbookStore) -> Textbook:
+        return Textbook(store, self.file("textbook.log"), cores=self.options.server_cores)
 
     def make_links(self, server: Server, count: int) -> BulkResult:
         file = self.file("codes")

@@ -54,20 +54,36 @@ class Wrk:
         self._cores = cores
 
     def run(self, script: str, port: int, seconds: float, *arguments: str) -> Load:
+        return self.start(script, port, seconds, *arguments).result()
+
+    def start(self, script: str, port: int, seconds: float, *arguments: str) -> "Running":
+        """For what is done to the server meanwhile."""
         whole = max(1, round(seconds))
         command = [
             *(self._binary, "--threads", "1", "--connections", str(CONNECTIONS), "--duration", f"{whole}s"),
             *("--timeout", "10s", "--script", str(self._script(script)), f"http://127.0.0.1:{port}/", "--"),
             *arguments,
         ]
-        before, began = os.times(), time.monotonic()
-        output = Client(command, cores=self._cores).result(seconds=whole + 60)
-        after, took = os.times(), time.monotonic() - began
-        busy = after.children_user + after.children_system - before.children_user - before.children_system
-        return Load.from_output(output, busy / took)
+        return Running(command, whole, self._cores)
 
     def _script(self, name: str) -> Path:
         """One file, for wrk takes one: what the load does, and how its result is told."""
         script = self._folder / f"{name}.lua"
         script.write_text((_LUA / f"{name}.lua").read_text() + (_LUA / "summary.lua").read_text())
         return script
+
+
+class Running:
+    """wrk at work."""
+
+    def __init__(self, command: list[str], seconds: int, cores: frozenset[int]) -> None:
+        self._seconds = seconds
+        self._before, self._began = os.times(), time.monotonic()
+        self._client = Client(command, cores=cores)
+
+    def result(self) -> Load:
+        output = self._client.result(seconds=self._seconds + 60)
+        after, took = os.times(), time.monotonic() - self._began
+        before = self._before
+        busy = after.children_user + after.children_system - before.children_user - before.children_system
+        return Load.from_output(output, busy / took)

@@ -12,10 +12,32 @@ import pytest
 
 from laconic.storage.database import Database
 from laconic.storage.engines import migrate, open_database
+from tests import promises
+from tests.promises import seed  # noqa: F401  a fixture
 from tests.servers import PostgresServer, RedisServer
 
 _ENGINES = ["sqlite", "postgres"]
 _numbers = itertools.count(1)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    promises.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    promises.configure(config)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"seed: {config.option.seed}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    promises.choose(config, items)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    promises.leave_out_late(item)
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from redis import Redis
@@ -19,7 +20,8 @@ _HIGHEST_PORT = 55_535
 
 
 def client_of(server: RedisServer) -> Any:
-    return Redis(port=server.port, socket_timeout=5)
+    tls: dict[str, Any] = {"ssl": True, "ssl_ca_certs": str(server.certificate)} if server.certificate else {}
+    return Redis(port=server.port, socket_timeout=5, **tls)
 
 
 def wait_until(is_so: Any, what: str) -> None:
@@ -32,18 +34,26 @@ def wait_until(is_so: Any, what: str) -> None:
         time.sleep(0.05)
 
 
+def _with_tls(url: str, server: RedisServer) -> str:
+    """If the server wants it."""
+    if server.certificate is None:
+        return url
+    return f"{url.replace('redis', 'rediss', 1)}?ssl_ca_certs={server.certificate}"
+
+
 class SentinelServer(RedisServer):
     """Watches a primary and names the one that is it now."""
 
     def __init__(self, primary: RedisServer) -> None:
-        super().__init__()
+        super().__init__(primary.certificate)
         self._primary = primary
 
     def _command(self) -> list[str]:
         config = self.folder / "sentinel.conf"
         if not config.exists():
+            ports = "\n".join(" ".join(self._ports()).removeprefix("--").split(" --"))
             config.write_text(
-                f"port {self.port}\nbind 127.0.0.1\ndir {self.folder}\n"
+                f"{ports}\nbind 127.0.0.1\ndir {self.folder}\n"
                 f"sentinel monitor {SERVICE} 127.0.0.1 {self._primary.port} 2\n"
                 f"sentinel down-after-milliseconds {SERVICE} 500\nsentinel failover-timeout {SERVICE} 2000\n"
             )
@@ -53,15 +63,15 @@ class SentinelServer(RedisServer):
 class SentinelSetup:
     """A primary, a replica and three Sentinels that agree on which is which."""
 
-    def __init__(self) -> None:
-        self.primary = RedisServer()
-        self.replica = RedisServer()
+    def __init__(self, certificate: Path | None = None) -> None:
+        self.primary = RedisServer(certificate)
+        self.replica = RedisServer(certificate)
         self.sentinels: list[SentinelServer] = []
 
     @property
     def url(self) -> str:
         hosts = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
-        return f"redis+sentinel://{hosts}/{SERVICE}/0"
+        return _with_tls(f"redis+sentinel://{hosts}/{SERVICE}/0", self.primary)
 
     @contextlib.contextmanager
     def running(self) -> Iterator["SentinelSetup"]:
@@ -84,8 +94,8 @@ class SentinelSetup:
 
 
 class ClusterNodeServer(RedisServer):
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, certificate: Path | None = None) -> None:
+        super().__init__(certificate)
         # Nodes talk to each other 10,000 ports higher.
         while self.port > _HIGHEST_PORT:
             self.port = _free_port()
@@ -93,19 +103,21 @@ class ClusterNodeServer(RedisServer):
     def _command(self) -> list[str]:
         cluster = "--cluster-enabled yes --cluster-node-timeout 1000 --cluster-require-full-coverage no"
         replicas = "--cluster-replica-validity-factor 0"
-        return [*super()._command(), *cluster.split(), *replicas.split()]
+        tls = ["--tls-cluster", "yes"] if self.certificate else []
+        return [*super()._command(), *cluster.split(), *replicas.split(), *tls]
 
 
 class ClusterSetup:
     """Three primaries; with `replicas` each has one that takes over."""
 
-    def __init__(self, *, replicas: bool = False) -> None:
-        self.primaries = [ClusterNodeServer() for _ in range(3)]
-        self.replicas = [ClusterNodeServer() for _ in range(3)] if replicas else []
+    def __init__(self, certificate: Path | None = None, *, replicas: bool = False) -> None:
+        self.primaries = [ClusterNodeServer(certificate) for _ in range(3)]
+        self.replicas = [ClusterNodeServer(certificate) for _ in range(3)] if replicas else []
 
     @property
     def url(self) -> str:
-        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.primaries)
+        hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.primaries)
+        return _with_tls(f"redis+cluster://{hosts}", self.primaries[0])
 
     @contextlib.contextmanager
     def running(self) -> Iterator["ClusterSetup"]:

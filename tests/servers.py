@@ -13,6 +13,7 @@ import pwd
 import shutil
 import signal
 import socket
+import ssl
 import stat
 import struct
 import subprocess
@@ -332,20 +333,40 @@ class PostgresServer(_Server):
 
 
 class RedisServer(_Server):
-    """Redis or Valkey, keeping everything in memory."""
+    """Redis or Valkey, keeping everything in memory. With a `certificate` (and its key, in one file) it speaks TLS only."""
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: Path | None = None) -> None:
         self._binary = _find_redis()
+        self.certificate = certificate
         super().__init__()
 
     def url(self, database: int = 0) -> str:
+        if self.certificate is not None:
+            return f"rediss://localhost:{self.port}/{database}?ssl_ca_certs={self.certificate}"
         return f"redis://127.0.0.1:{self.port}/{database}"
 
     def _command(self) -> list[str]:
-        where = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.folder)]
+        where = ["--bind", "127.0.0.1", *self._ports(), "--dir", str(self.folder)]
         return [str(self._binary), *where, "--save", "", "--appendonly", "no"]
 
+    def _ports(self) -> list[str]:
+        if self.certificate is None:
+            return ["--port", str(self.port)]
+        files = [f"--tls-{kind}-file {self.certificate}" for kind in ("cert", "key", "ca-cert")]
+        options = f"--port 0 --tls-port {self.port} --tls-auth-clients no --tls-replication yes"
+        return " ".join([options, *files]).split(" ")
+
     def _answers(self) -> bool:
-        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
-            connection.sendall(b"PING\r\n")
-            return connection.recv(5) == b"+PONG"
+        with (
+            socket.create_connection(("127.0.0.1", self.port), timeout=5) as plain,
+            self._spoken(plain) as talk,
+        ):
+            talk.sendall(b"PING\r\n")
+            return talk.recv(5) == b"+PONG"
+
+    def _spoken(self, plain: socket.socket) -> socket.socket:
+        if self.certificate is None:
+            return plain
+        return ssl.create_default_context(cafile=self.certificate).wrap_socket(
+            plain, server_hostname="localhost"
+        )

@@ -1,4 +1,4 @@
-"""What can be measured, in the order of a whole run."""
+"""What can be measured, in the order of a whole run: most telling first, what spoils the filled database last."""
 
 from collections.abc import Callable
 
@@ -12,12 +12,18 @@ from bench.scenarios import (
     cold,
     create,
     hit,
+    hot,
     ingest,
     journal,
+    killed,
+    lookups,
     memory,
+    mix,
+    pipeline,
     quiet,
     reap,
     start,
+    tenants,
     unknown,
 )
 
@@ -25,17 +31,23 @@ Scenario = Callable[[Run], Report]
 
 SCENARIOS: dict[str, Scenario] = {
     "hit": hit.measure,
-    "journal": journal.measure,
+    "hot": hot.measure,
+    "pipeline": pipeline.measure,
+    "killed": killed.measure,
     "create": create.measure,
     "bulk": bulk.measure,
-    "codes": codes.measure,
     "cold": cold.measure,
-    "memory": memory.measure,
-    "quiet": quiet.measure,
+    "lookups": lookups.measure,
     "start": start.measure,
+    "memory": memory.measure,
+    "mix": mix.measure,
     "ingest": ingest.measure,
-    "agents": agents.measure,
     "analytics": analytics.measure,
+    "tenants": tenants.measure,
+    "journal": journal.measure,
+    "codes": codes.measure,
+    "agents": agents.measure,
+    "quiet": quiet.measure,
     "unknown": unknown.measure,
     "reap": reap.measure,
 }

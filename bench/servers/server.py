@@ -57,6 +57,10 @@ class Server:
     def settle(self) -> bool:
         return proc.settle(self.roots)
 
+    def kill(self) -> None:
+        """SIGKILL to all its processes at once. The databases beside it go on."""
+        processes.kill(self._process)
+
     def close(self) -> None:
         processes.stop(self._process)
 

@@ -15,12 +15,19 @@ REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 log = structlog.get_logger(__name__)
 
 
-def set_up_logs(level: str, form: str) -> None:
-    """Called once in each process."""
+def set_up_logs(level: str, form: str, process: str = "") -> None:
+    """Called once in each process. `process` is its name among those of one server, and stands in each of its lines."""
+
+    def add_process(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        if process:
+            event.setdefault("process", process)
+        return event
+
     shared: list[Any] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _add_request_id,
+        add_process,
     ]
     last: Any
     if form == "json":

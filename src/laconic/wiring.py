@@ -20,7 +20,7 @@ from laconic.codes.ahead.store import AheadStore
 from laconic.codes.allocator import CodeAllocator
 from laconic.codes.cursor import Cursor
 from laconic.codes.high_water import HighWater, mark_file
-from laconic.codes.maker import CodeMaker
+from laconic.codes.maker import FEW, MANY, CodeMaker
 from laconic.codes.pool import JobLease, PoolFiller
 from laconic.codes.rules import CustomCodeRules
 from laconic.codes.shared_pool import SharedPool
@@ -172,11 +172,11 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
         works = await open_code_works(settings, database)
         if pooled:
             await works.cursor.check()
-        codes = _open_allocator(works, shared_store, settings.kgs_pool_min_size if pooled else 0)
+        pool_and_pace = (settings.kgs_pool_min_size, FEW) if pooled else (0, MANY)
+        codes = _open_allocator(works, shared_store, *pool_and_pace)
         stack.push_async_callback(codes.close)
         allocations = Allocations(
             AheadStore(database),
-            works.store,
             works.cursor,
             works.maker,
             pool_min_size=settings.kgs_pool_min_size,
@@ -198,7 +198,7 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             default_domain=directory.default_of,
             redirect_status=settings.redirect_status,
             allocations=allocations,
-            cache=cache,
+            cache=cache if pooled else None,
             settings_of=tenants.settings_of,
             # Where nobody but imports waits, a commit may take longer.
             most_per_insert=FEW_PER_INSERT if pooled else MANY_PER_INSERT,
@@ -346,17 +346,16 @@ async def open_code_works(settings: Settings, database: Database) -> CodeWorks:
     return CodeWorks(store, maker, Cursor(store, maker, high_water))
 
 
-def _open_allocator(works: CodeWorks, shared: SharedStore | None, pool_min_size: int) -> CodeAllocator:
-    """Memory, then Redis, then the table, then made on the fly."""
+def _open_allocator(works: CodeWorks, shared: SharedStore | None, pool: int, pace: int) -> CodeAllocator:
+    """Memory, then Redis, then the table, then made on the fly. `pool` is its least size, `pace` how many at a time."""
     cursor = CursorSource(works.cursor.lease, works.maker)
     sources: list[tuple[str, Source]] = [("cursor", cursor)]
-    if pool_min_size:
-        durable = DurableSource(works.store, works.cursor, works.maker, pool_min_size=pool_min_size)
-        sources.insert(0, ("durable", durable))
-    if pool_min_size and shared is not None:
-        pool = SharedPool(shared, works.maker.region)
-        sources.insert(0, ("shared", SharedSource(pool, pool_min_size=pool_min_size)))
-    return CodeAllocator(SteppedSource(sources), fresh=cursor)
+    if pool:
+        sources.insert(0, ("durable", DurableSource(works.cursor, pool_min_size=pool)))
+    if pool and shared is not None:
+        offered = SharedPool(shared, works.maker.region)
+        sources.insert(0, ("shared", SharedSource(offered, works.cursor, pool_min_size=pool)))
+    return CodeAllocator(SteppedSource(sources), fresh=cursor, at_a_time=pace)
 
 
 def open_filler(

@@ -1,4 +1,4 @@
-"""domain add, list, verify, edit, remove, and --domain on the commands of links."""
+"""domain add, list, verify, edit, remove, end, and --domain on the commands of links."""
 
 from laconic.cli.documents import domain_document
 from laconic.web.api.domains import domain_json
@@ -79,6 +79,21 @@ def test_a_domain_is_given_up(laconic: Laconic) -> None:
     assert (refused.status, refused.problem()["code"]) == (1, "domain_in_use")
     laconic("delete", "sale24", "--domain", HOST)
     assert laconic("domain", "remove", HOST, "--json").json() == {"removed": HOST}
+
+
+def test_the_operator_ends_a_domain_with_its_links(laconic: Laconic) -> None:
+    """After a question, unless --yes; then it is nobody's, and whoever proves it has it."""
+    laconic("domain", "add", HOST, "--trusted")
+    laconic("shorten", URL, "--code", "sale24", "--domain", HOST)
+    assert laconic("domain", "end", HOST).status != 0
+    assert laconic("expand", "sale24", "--domain", HOST).line() == URL
+    assert laconic("domain", "end", HOST.upper(), "--yes", "--json").json() == {"ended": HOST}
+    assert HOST not in laconic("domain", "list").out
+    again = laconic("domain", "end", HOST, "--yes", "--json")
+    assert (again.status, again.problem()["code"]) == (1, "domain_unknown")
+    assert laconic("domain", "add", HOST, "--trusted").line() == f"{HOST} is served."
+    shared = laconic("domain", "end", "localhost", "--yes", "--json")
+    assert (shared.status, shared.problem()["code"]) == (1, "domain_unknown")
 
 
 def test_json_is_what_the_api_answers() -> None:

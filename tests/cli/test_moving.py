@@ -1,6 +1,7 @@
 """export, import: what other shorteners have, and what another Laconic has, comes in whole and once."""
 
 import asyncio
+import fcntl
 import gzip
 import json
 from collections.abc import Awaitable, Callable
@@ -379,3 +380,53 @@ def test_a_file_that_was_cut_off_is_told(laconic: Laconic, tmp_path: Path) -> No
     assert result.status == 1
     assert "ends before its end" in result.out
     assert "unreadable: line 3" in result.out
+
+
+def clicked_links(laconic: Laconic, tmp_path: Path) -> None:
+    """Each click is counted by day and kept."""
+    laconic("import", str(shorteners.clicked_yourls(tmp_path / "clicked.db", 40, 200)), "--json").json()
+
+
+def unpacked(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["all.ndjson", "all.ndjson.gz"])
+def test_an_export_that_was_cut_off_is_gone_on_with(name: str, laconic: Laconic, tmp_path: Path) -> None:
+    """What comes out are the bytes of the export that nobody disturbed; see tests/moving for cuts everywhere."""
+    clicked_links(laconic, tmp_path)
+    file, part = Path(name), Path(f"{name}.part")
+    whole_counts = laconic("export", "-o", name, "--json").json()
+    assert (whole_counts["links"], whole_counts["clicks"], whole_counts["days"] > 40) == (40, 200, True)
+    packed, whole = file.read_bytes(), unpacked(file)
+    for size in (len(packed) // 3, len(packed) - 300, len(packed)):
+        part.write_bytes(packed[:size])
+        file.unlink()
+        assert laconic("export", "-o", name, "--resume", "--json").json() == whole_counts
+        assert unpacked(file) == whole
+        assert sorted(path.name for path in Path().glob("all.*")) == [name]
+
+
+def test_only_the_export_that_was_cut_off_is_gone_on_with(laconic: Laconic, tmp_path: Path) -> None:
+    """Not one with other contents, nor one that is still being written; and nothing of it is lost by the attempt."""
+    clicked_links(laconic, tmp_path)
+    laconic("export", "-o", "all.ndjson")
+    part = Path("all.ndjson.part")
+    lines = Path("all.ndjson").read_bytes().splitlines(keepends=True)
+    part.write_bytes(b"".join(lines[:50]))
+    arguments = ("export", "-o", "all.ndjson", "--resume", "--json")
+    refused = laconic(*arguments, "--no-clicks")
+    assert (refused.status, "clicks is True" in refused.problem()["detail"]) == (1, True)
+    head = {**json.loads(lines[0]), "source": "elsewhere/default"}
+    part.write_bytes(json.dumps(head).encode() + b"\n" + b"".join(lines[1:50]))
+    assert "begun by another export" in laconic(*arguments).problem()["detail"]
+    assert len(part.read_bytes().splitlines()) == 50
+    unknown = lines[1].replace(b'"short_code":"', b'"short_code":"not')
+    part.write_bytes(lines[0] + unknown)
+    assert "is not known here" in laconic(*arguments).problem()["detail"]
+    with part.open("rb") as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        for again in (arguments, arguments[:3]):
+            assert "Another export is writing" in laconic(*again).err
+        assert part.read_bytes() == lines[0] + unknown
+    assert laconic("export", "--resume").status == 2

@@ -20,6 +20,18 @@ def test_p2_every_number_is_hit_exactly_once(length: int) -> None:
     assert sorted(permutation.map(range(permutation.size))) == list(range(BASE**length))
 
 
+@pytest.mark.parametrize("length", [1, 2, 5, 8])
+def test_with_arrays_and_without_it_is_the_same(length: int) -> None:
+    """Which way a code was made cannot be told from it: two ways would make one code of two counters."""
+    permutation = Permutation(SECRET, length)
+    counters = range(0, permutation.size, permutation.size // 60)
+    highs, lows = permutation.halves(counters)
+    low = BASE ** (length // 2)
+    assert permutation.map(counters) == [
+        int(high) * low + int(n) for high, n in zip(highs, lows, strict=True)
+    ]
+
+
 @given(
     secrets,
     st.integers(1, 8).flatmap(lambda length: st.tuples(st.just(length), st.integers(0, BASE**length - 1))),

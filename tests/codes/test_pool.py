@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from laconic.clock import HOUR, now
-from laconic.codes.pool import KEEP_KEYS, random_pivot
+from laconic.codes.pool import KEEP_KEYS
 from laconic.codes.unwanted import is_wanted
 from laconic.errors import LeaseLost, Unavailable
 from laconic.storage.database import Database
@@ -20,9 +20,7 @@ async def works(database: Database) -> Works:
 
 
 async def _reserve(works: Works, count: int, holder: str = "worker:a/1") -> list[str]:
-    return await works.store.reserve(
-        works.maker.region, works.maker.length, count, holder, pivot=random_pivot(works.maker)
-    )
+    return await works.cursor.reserve(count, holder)
 
 
 async def test_filler_keeps_the_pool_full(works: Works) -> None:

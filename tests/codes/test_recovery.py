@@ -52,6 +52,25 @@ async def test_p2_pool_of_a_restored_database_gives_nothing(database: Database, 
     assert await works.rows("reserved") == 0
 
 
+async def test_p2_what_was_taken_from_the_pool_is_remembered(database: Database, tmp_path: Path) -> None:
+    """The last thing before the disk was put back: a block out of the pool, and no counter was leased after it."""
+    works = await Works.open(database, high_water=HighWater(tmp_path / "mark"))
+    await works.fill()
+    backup = await works.store.state("default", 7)
+    first = works.source()
+    given = (await first.fetch(100)).cut(1_000)
+    assert first.level == "durable"
+    await database.execute("UPDATE kgs_keys SET status = 'unused', allocated_at = NULL")
+    await database.execute("UPDATE kgs_range SET next = $1, taken = $2", backup.next, backup.taken)
+    again = works.source()
+    more = (await again.fetch(100)).cut(1_000)
+    assert again.level == "cursor"
+    await works.fill()
+    more += (await again.fetch(2_000)).cut(10_000)
+    assert again.level == "durable"
+    assert not set(given) & set(more)
+
+
 async def test_start_notices_a_restore(database: Database, tmp_path: Path) -> None:
     """Before anything is given out."""
     works = await Works.open(database, high_water=HighWater(tmp_path / "mark"))
@@ -120,7 +139,7 @@ async def test_p2_another_lineage_jumps_and_discards_the_pool(database: Database
     await database.execute("UPDATE kgs_range SET lineage = $1, pool_lineage = $1", "1/00000001/5/7")
     assert (await works.store.state("default", 7)).unused == 0
     with pytest.raises(Unavailable):
-        await works.store.reserve("default", 7, 10, "worker:a/1", pivot="A")
+        await works.cursor.reserve(10, "worker:a/1")
     assert (await works.cursor.lease(5)).start == before.next + JUMP
     old = {row[0] for row in await database.fetch_all("SELECT short_code FROM kgs_keys")}
     await works.fill()

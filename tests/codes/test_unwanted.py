@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laconic.codes.alphabet import ALPHABET
-from laconic.codes.maker import CodeMaker
+from laconic.codes.maker import FEW, MANY, CodeMaker
 from laconic.codes.many import wanted_of
 from laconic.codes.rules import RESERVED_WORDS
 from laconic.codes.unwanted import BEGINNINGS, is_wanted
@@ -41,6 +41,15 @@ def test_few_are_left_out() -> None:
     """The filter costs some codes in a hundred, not half of them."""
     made = CodeMaker(SECRET, 7).make(range(20_000))
     assert 18_500 < len(made) < 19_600
+
+
+@pytest.mark.parametrize("prefix", ["", "x"])
+def test_few_at_a_time_are_the_same_as_many(prefix: str) -> None:
+    """Who makes a few hundred does it without arrays, and leaves out the same ones."""
+    maker = CodeMaker(SECRET, 7, prefix=prefix)
+    few = [code for start in range(0, 4 * MANY, FEW) for code in maker.make(range(start, start + FEW))]
+    assert few == maker.make(range(4 * MANY))
+    assert len(few) < 4 * MANY
 
 
 _pieces = st.one_of(

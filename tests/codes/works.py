@@ -65,15 +65,19 @@ class Works:
             batch_size=batch_size,
         )
 
-    def source(self) -> SteppedSource:
+    def source(self, shared: SharedSource | None = None) -> SteppedSource:
         cursor = CursorSource(self.cursor.lease, self.maker)
         sources: list[tuple[str, Source]] = [
-            ("durable", DurableSource(self.store, self.cursor, self.maker, pool_min_size=self.pool_min_size)),
+            ("durable", DurableSource(self.cursor, pool_min_size=self.pool_min_size)),
             ("cursor", cursor),
         ]
         if self.shared is not None:
-            sources.insert(0, ("shared", SharedSource(self.shared, pool_min_size=self.pool_min_size)))
+            sources.insert(0, ("shared", shared or self.shared_source()))
         return SteppedSource(sources)
+
+    def shared_source(self) -> SharedSource:
+        assert self.shared is not None
+        return SharedSource(self.shared, self.cursor, pool_min_size=self.pool_min_size)
 
     def allocator(self, source: SteppedSource | None = None) -> CodeAllocator:
         return CodeAllocator(source or self.source(), fresh=CursorSource(self.cursor.lease, self.maker))

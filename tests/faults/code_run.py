@@ -22,6 +22,7 @@ from tests.servers import PostgresServer, RedisServer
 _POLL_SECONDS = 0.05
 _PATIENCE_SECONDS = 300.0
 _ROOT = Path(__file__).parents[2]
+_SET = "kgs:{default}:unused"
 
 
 @dataclass
@@ -48,6 +49,7 @@ class CodeRun:
         self.result = Result()
         self._postgres = postgres
         self._redis = redis
+        self._pool = pool
         self._data = folder / "data"
         self._data.mkdir()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -143,9 +145,13 @@ class CodeRun:
         self._redis.start()
 
     def keep_redis(self) -> None:
-        """What an old replica knows."""
+        """What an old replica knows, of a set that is full: allocators wait so long."""
+        pause = self.folder / "pause"
+        pause.touch()
         with client_of(self._redis) as client:
+            self._wait(lambda: client.scard(_SET) >= self._pool // 3, "a set that is full")
             client.save()
+        pause.unlink()
 
     def promote_old_redis(self) -> None:
         """Redis comes back as it was at `keep_redis`: codes that were taken since are in its set again."""
@@ -183,8 +189,10 @@ class CodeRun:
         self._away.append((since, time.time()))
 
     def do(self, what: str) -> None:
-        getattr(self, what)()
-        self.result.done.append(what)
+        """Several at once, without a pause, when there is a plus between them."""
+        for one in what.split("+"):
+            getattr(self, one)()
+            self.result.done.append(one)
 
     # What came of it
 

@@ -4,11 +4,12 @@
     python -m tests.faults.code_worker fill
 
 The settings come from the environment, as a server's do. A code counts as given once the database has committed it
-under its unique index, as a link's would be.
+under its unique index, as a link's would be. While the file `pause` stands beside OUT nobody takes any.
 """
 
 import asyncio
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -27,9 +28,12 @@ LEASE = 2 * SECOND
 
 async def allocate(out: Path) -> None:
     async with open_services(read_settings(base_url="http://localhost:8000")) as services:
-        log = out.with_suffix(".log")
+        log, pause = out.with_suffix(".log"), out.with_name("pause")
         with out.open("a") as given:
             while True:
+                if pause.exists():
+                    await asyncio.sleep(0.02)
+                    continue
                 try:
                     codes = await _give(services)
                 except Unavailable as error:
@@ -37,6 +41,9 @@ async def allocate(out: Path) -> None:
                         told.write(json.dumps({"at": time.time(), "refused": str(error)}) + "\n")
                     await asyncio.sleep(0.05)
                     continue
+                if services.codes.conflicts:
+                    # No custom code is there that could have come first.
+                    raise AssertionError("the unique index had to refuse a code of the pool")
                 given.write("".join(f"{code}\n" for code in codes))
                 given.flush()
 
@@ -47,7 +54,7 @@ async def _give(services: Services) -> list[str]:
     refused = set(codes) - await _insert(services, codes)
     codes = [code for code in codes if code not in refused]
     for _ in refused:
-        await services.codes.refused()
+        services.codes.refused()
         new = await services.codes.replace()
         assert await _insert(services, new) == set(new)
         codes += new
@@ -69,14 +76,14 @@ async def fill() -> None:
     await open_filler(settings, works, lease, open_shared_store(settings.redis_url)).run(asyncio.Event())
 
 
-async def again_and_again() -> None:
-    """As a supervisor would: a database that goes away during the start is asked again."""
-    while True:
-        try:
-            await (fill() if sys.argv[1] == "fill" else allocate(Path(sys.argv[2])))
-        except Unavailable:
-            await asyncio.sleep(0.1)
+def main() -> None:
+    """When the database goes away during the start, the program is started anew, as a supervisor would."""
+    try:
+        asyncio.run(fill() if sys.argv[1] == "fill" else allocate(Path(sys.argv[2])))
+    except Unavailable:
+        time.sleep(0.1)
+        os.execv(sys.executable, [sys.executable, "-m", "tests.faults.code_worker", *sys.argv[1:]])
 
 
 if __name__ == "__main__":
-    asyncio.run(again_and_again())
+    main()

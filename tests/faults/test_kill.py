@@ -17,6 +17,7 @@ import pytest
 from tests.faults.creators import Creators, Evidence
 from tests.flows.server import LaconicServer, new_postgres_database
 from tests.flows.talk import URLS
+from tests.promises import Recorder
 
 WORKERS = 2
 VICTIMS = ["web 1", "imports", "web 2", "ingest", "web 1", "supervisor", "imports", "web 2", "upkeep"]
@@ -114,14 +115,20 @@ def test_p2_no_code_is_given_twice_across_kills(short_run: Evidence) -> None:
 
 
 @pytest.mark.long
-def test_p1_hundred_thousand_creates_survive_two_hundred_kills(long_run: Evidence) -> None:
+def test_p1_hundred_thousand_creates_survive_two_hundred_kills(
+    long_run: Evidence, record_property: Recorder
+) -> None:
     """0 lost of 100,000 over 200 kills."""
     assert len(long_run.kills) == 200
     assert len(long_run.answers) >= 100_000
     check_nothing_lost(long_run)
+    record_property("figure", f"0 lost of {len(long_run.answers):,} over {len(long_run.kills)} kills")
 
 
 @pytest.mark.long
-def test_p2_no_code_is_given_twice_across_two_hundred_kills(long_run: Evidence) -> None:
+def test_p2_no_code_is_given_twice_across_two_hundred_kills(
+    long_run: Evidence, record_property: Recorder
+) -> None:
     """0 in 100,000 with 200 crashes."""
     check_no_code_twice(long_run)
+    record_property("figure", f"0 twice of {len(long_run.stored):,} over {len(long_run.kills)} kills")

@@ -5,48 +5,22 @@ import os
 import random
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from laconic.clock import DAY, now, to_rfc3339
 from laconic.storage.engines import open_database
 from laconic.storage.months import begin_of
-from tests.moving.shorteners import FIREFOX, YOURLS, Table, sqlite_file
+from tests.moving.shorteners import clicked_yourls
 
-_LINKS, _CLICKS, _KILLS = 1_000, 20_000, 6
+_LINKS, _CLICKS, _KILLS = 1_000, 10_000, 6
 
 
 @pytest.mark.long
 def test_a_killed_import_goes_on_and_counts_everything_once(migrated_url: str, tmp_path: Path) -> None:
     """kill -9 at moments that nobody chose: totals, rollups and single clicks are those of the source."""
     choose = random.Random(1)
-    codes = [f"code{number:05d}" for number in range(_LINKS)]
-    begin = now() - 90 * DAY
-    times = sorted(choose.randrange(begin, begin + 80 * DAY) for _ in range(_CLICKS))
-    log = [
-        (
-            number,
-            to_rfc3339(time)[:19].replace("T", " "),
-            choose.choice(codes),
-            "direct",
-            FIREFOX,
-            "1.1.1.1",
-            "AU",
-        )
-        for number, time in enumerate(times, 1)
-    ]
-    counts = Counter(row[2] for row in log)
-    links = [
-        (code, "https://example.com/", code, "2020-01-01 00:00:00", "", counts[code] + 1) for code in codes
-    ]
-    names = [table.columns for table in YOURLS]
-    tables = [
-        Table("yourls_url", names[0], "keyword PRIMARY KEY, url, title, timestamp, ip, clicks", links),
-        Table("yourls_log", names[2], "click_id INTEGER PRIMARY KEY, " + ", ".join(names[2][1:]), log),
-    ]
-    file = sqlite_file(tmp_path / "yourls.db", tables)
+    file = clicked_yourls(tmp_path / "yourls.db", _LINKS, _CLICKS)
     killed = 0
     for _ in range(_KILLS):
         process = _import(file, migrated_url)

@@ -20,6 +20,7 @@ import pytest
 from tests.faults.visitors import Told, Visitors, p99
 from tests.flows.server import LaconicServer, new_postgres_database
 from tests.flows.talk import URLS
+from tests.promises import Recorder
 from tests.servers import PostgresServer, RedisServer
 
 BOUND_SECONDS = 1.0
@@ -160,14 +161,16 @@ def test_p4_old_answers_end_on_both_nodes(nodes: tuple[list[LaconicServer], Redi
 @pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 def test_p4_within_a_second_a_thousand_times(
-    nodes: tuple[list[LaconicServer], RedisServer], fault: str
+    nodes: tuple[list[LaconicServer], RedisServer], fault: str, record_property: Recorder
 ) -> None:
     changes = 300 if fault == "notify cut" else 1_000
     run = _run(nodes, fault, changes)
-    print(
-        f"\nP4, {fault}: {changes} changes, {run.answers} answers; last old answer on the other node:"
+    figure = (
+        f"{changes:,} changes, {run.answers:,} answers; last old answer on the other node:"
         f" p99 {p99(run.there) * 1000:.0f} ms, max {max(run.there) * 1000:.0f} ms; here: max {max(run.here) * 1000:.0f} ms"
     )
+    print(f"\nP4, {fault}: {figure}")
+    record_property("figure", figure)
     assert run.wrong == []
     assert max(run.here) <= 0.0
     assert max(run.there) <= BOUND_SECONDS

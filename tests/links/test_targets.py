@@ -433,3 +433,27 @@ def test_an_empty_user_part_is_no_credential(url: str) -> None:
 def test_a_name_of_one_label_may_be_a_target(url: str) -> None:
     """It leads nowhere public, but it is no private address either, and the browser decides."""
     assert RULES.check(url).location == url
+
+
+_segments = st.sampled_from(
+    ["a", "B-9", "", ".", "..", ".well", "a.b", "%2e", "@:", "ü", "a'b", "c|d", "x y", "~!$&()*+,;="]
+)
+_hosts = st.sampled_from(
+    ["example.com", "Example.com", "example.com.", "8.8.8.8", "0x8.8.8.8", "xn--a.com", "example.com:80"]
+)
+
+
+@given(
+    st.sampled_from(["http", "https", "HTTP"]),
+    _hosts,
+    st.lists(_segments, max_size=4),
+    st.one_of(st.just(""), st.lists(_segments).map(lambda parts: "?" + "/".join(parts))),
+    st.sampled_from(["", "#top"]),
+)
+def test_a_known_host_changes_nothing(
+    scheme: str, host: str, segments: list[str], query: str, fragment: str
+) -> None:
+    """The second link to a host is judged without the parser where that can be, and comes out the same."""
+    text = f"{scheme}://{host}{''.join('/' + segment for segment in segments)}{query}{fragment}"
+    rules = TargetRules(own_hosts=[])
+    assert rules.check(text) == rules.check(text)

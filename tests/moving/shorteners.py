@@ -5,6 +5,8 @@ MySQL only; `data/` holds dumps that mariadb-dump 10.11 has made of these very t
 """
 
 import json
+import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,6 +15,8 @@ from typing import Any
 
 import apsw
 import asyncpg
+
+from laconic.clock import DAY, now, to_rfc3339
 
 DATA = Path(__file__).parent / "data"
 
@@ -379,13 +383,37 @@ def kutt(
 
 
 def sqlite_file(path: Path, tables: Sequence[Table]) -> Path:
-    with closing(apsw.Connection(str(path))) as connection:
+    # In one transaction: each of its own would wait for the disk once a row.
+    with closing(apsw.Connection(str(path))) as connection, connection:
         for table in tables:
             connection.execute(f"CREATE TABLE {table.name} ({table.ddl.format(**_TYPES['sqlite'])})")
             marks = ",".join("?" * len(table.columns))
             names = ",".join(f'"{name}"' for name in table.columns)
             connection.executemany(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", table.rows)
     return path
+
+
+def clicked_yourls(path: Path, links: int, clicks: int) -> Path:
+    """A YOURLS of any size: clicks of the last three months, and one more of each link than the log has."""
+    choose = random.Random(1)
+    codes = [f"code{number:05d}" for number in range(links)]
+    begin = now() - 90 * DAY
+    moments = sorted(choose.randrange(begin, begin + 80 * DAY) for _ in range(clicks))
+    times = [to_rfc3339(moment)[:19].replace("T", " ") for moment in moments]
+    log = [
+        (number, time, choose.choice(codes), "direct", FIREFOX, "1.1.1.1", "AU")
+        for number, time in enumerate(times, 1)
+    ]
+    counts = Counter(row[2] for row in log)
+    rows = [
+        (code, "https://example.com/ä", "Ü", "2020-01-01 00:00:00", "", counts[code] + 1) for code in codes
+    ]
+    names = [table.columns for table in YOURLS]
+    tables = [
+        Table("yourls_url", names[0], "keyword PRIMARY KEY, url, title, timestamp, ip, clicks", rows),
+        Table("yourls_log", names[2], "click_id INTEGER PRIMARY KEY, " + ", ".join(names[2][1:]), log),
+    ]
+    return sqlite_file(path, tables)
 
 
 async def postgres_database(url: str, tables: Sequence[Table]) -> str:

@@ -10,8 +10,9 @@ from laconic.clicks.enrich import Enricher
 from laconic.clicks.moved.add import MovedClicks
 from laconic.links.adopted.adopt import LinkAdopter
 from laconic.moving.bring import Importer, Plan
-from laconic.moving.export import Choice, Exporter, Written
+from laconic.moving.export import Choice, Exporter
 from laconic.moving.report import Report
+from laconic.moving.resume import Written
 from laconic.moving.sources.opening import open_source
 from laconic.storage.engines import open_database
 from laconic.wiring import Services

@@ -45,6 +45,7 @@ def test_a_whole_life(server: RunningServer) -> None:
     server.follow(code)
     assert server.terminate() == 0
     told = lines(server.log())
+    assert {line.get("process") for line in told if line.get("method")} == {"web 1"}
     assert sum(line["event"] == "a process ended and is started again" for line in told) == 4
     assert {"event", "level", "timestamp"} <= set.intersection(*(set(line) for line in told))
     # Nothing of any redirect, though everything is logged.

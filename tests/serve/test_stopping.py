@@ -55,6 +55,19 @@ def test_clicks_answered_before_the_end_are_counted_after_it(
     assert "Traceback" not in server.log()
 
 
+def test_ingest_ends_last_even_if_it_is_told_first(server: RunningServer, migrated_url: str) -> None:
+    """Only the supervisor knows when the last click is in the journal: SIGTERM from others is not heeded."""
+    ingest = server.children()["ingest"]
+    os.kill(ingest, signal.SIGTERM)
+    code = server.create()
+    server.follow(code, times=5)
+    server.wait_for_clicks(code, 5)
+    assert server.children()["ingest"] == ingest
+    assert server.terminate() == 0
+    assert counted(server.folder, code, database_url=migrated_url) == 5
+    assert list(server.data.glob("journal/*")) == []
+
+
 def is_draining(server: RunningServer) -> bool:
     """Whoever asks is told so, or is not let in any more."""
     try:

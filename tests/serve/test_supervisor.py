@@ -3,6 +3,7 @@
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 import pytest
@@ -57,6 +58,19 @@ def test_a_role_has_its_processes(make_server: MakeServer, role: str, names: set
     assert server.banner["role"] == role
     assert set(server.children()) == names
     assert server.terminate() == 0
+
+
+def test_a_web_worker_does_without_the_array_library(make_server: MakeServer) -> None:
+    """Thirteen MiB that only who makes sketches, rollups or codes by the thousand has to have."""
+    server = make_server(kgs_pool_min_size="0")
+    code = server.create()
+    server.follow(code)
+    server.wait_for_clicks(code, 1)
+    maps = {
+        name: Path(f"/proc/{pid}/maps").read_text()
+        for name, pid in {"supervisor": server.pid, **server.children()}.items()
+    }
+    assert {name for name, text in maps.items() if "/numpy/" in text or "datasketches" in text} == {"ingest"}
 
 
 def test_a_killed_supervisor_leaves_no_orphans(server: RunningServer) -> None:

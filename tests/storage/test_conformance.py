@@ -11,7 +11,7 @@ import pytest
 
 from laconic.clock import HOUR, LAST_MOMENT, MINUTE, SECOND, now
 from laconic.errors import Conflict, Unavailable
-from laconic.storage.database import Database, Statements
+from laconic.storage.database import Database, Row, Statements
 from laconic.storage.engines import open_database
 from tests.storage.follower import Follower
 
@@ -166,6 +166,21 @@ async def test_fetch_among_finds_the_rows_of_many_ids(things: Database, count: i
         return sorted(row[0] for row in await statements.fetch_among(sql, ids, "n0", 3))
 
     assert await things.transaction(work) == wanted
+
+
+async def test_fetch_among_changes_the_rows_of_many_names(things: Database) -> None:
+    """Within a transaction, names instead of numbers: those that it changed come back."""
+    await things.insert_many("thing", ("id", "name"), [(number, f"n{number}") for number in range(2_000)])
+    names = [f"n{number}" for number in range(1_200)] + ["none"]
+
+    async def work(statements: Statements) -> list[Row]:
+        sql = "DELETE FROM thing WHERE name IN ($ids) AND id > $1 RETURNING id"
+        assert await statements.fetch_among("SELECT id FROM thing WHERE name IN ($ids)", ["n7"]) == [(7,)]
+        assert await statements.fetch_among(sql, [], 5) == []
+        return await statements.fetch_among(sql, names, 5)
+
+    assert sorted(row[0] for row in await things.transaction(work)) == [*range(6, 1_200)]
+    assert await things.fetch_one("SELECT count(*) FROM thing") == (806,)
 
 
 async def test_fetch_all_gives_every_row_in_order(things: Database) -> None:

@@ -106,6 +106,7 @@ def calls(made: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
         "SearchStore.by_words": (["spring"],),
         "SearchStore.by_url": ("example.com",),
         "SearchStore.moment_behind": (moment + DAY, 0),
+        "SearchStore.left_by": ("", ()),
         "links.insert_one": (_link_row(link),),
         "links.find_for_change": (link.domain_id, link.short_code),
         "links.find_reusable": (b"x", "https://example.com/"),

@@ -1,20 +1,18 @@
 """export, import: links and clicks of a workspace out of here, or in here from anywhere."""
 
 import contextlib
-import gzip
-import io
 import json
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import click
 
 from laconic import __version__
 from laconic.cli.call import Call, pass_call, shared_options
+from laconic.cli.export_file import lines_of, part_of, written_to
 from laconic.cli.failures import REFUSED, CommandRefused, visible
 from laconic.errors import DomainUnknown
 from laconic.workspaces.model import Workspace, command_actor
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from laconic.clicks.moved.add import MovedClicks
     from laconic.moving.records import Source
     from laconic.moving.report import Report
+    from laconic.moving.resume import Beginning
     from laconic.wiring import Services
 
 _SHOWN_LINES = 20
@@ -40,39 +39,66 @@ def _workspace_option(command: Any) -> Any:
 )
 @click.option("--no-days", is_flag=True, help="Without clicks by day.")
 @click.option("--no-clicks", is_flag=True, help="Without single clicks.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with a file that was cut off, FILE.part, if there is one."
+)
 @_workspace_option
 @shared_options
 @pass_call
-def export_all(call: Call, output: str | None, no_days: bool, no_clicks: bool, slug: str) -> None:
+def export_all(
+    call: Call, output: str | None, no_days: bool, no_clicks: bool, resume: bool, slug: str
+) -> None:
     """Write all links of a workspace, with their clicks, as a file that `laconic import` reads.
 
     \b
     Examples:
       laconic export -o links.ndjson.gz
+      laconic export -o links.ndjson.gz --resume
       laconic export --no-days --no-clicks | jq -r 'select(.record == "link") | .short_code'
     """
-    from laconic.moving.export import Choice, Exporter, Written
+    from laconic.moving.export import Choice, Exporter
+    from laconic.moving.resume import Written
 
-    written = Written()
+    if resume and output is None:
+        raise click.UsageError("--resume needs a file, --output.", click.get_current_context())
+    choice = Choice(days=not no_days, clicks=not no_clicks)
 
-    async def work(services: "Services") -> None:
+    async def work(services: "Services") -> Written:
         workspace = await _workspace(services, slug)
         exporter = Exporter(
             services.database, services.directory, source=await _own_name(services), version=__version__
         )
-        choice = Choice(days=not no_days, clicks=not no_clicks)
-        with _written_to(output) as file, _progress("Exporting", None, output is not None) as advance:
-            async for text in exporter.lines(workspace, choice, written):
+        beginning = _beginning(output) if resume and output is not None else None
+        if beginning is not None:
+            await exporter.check(workspace, choice, beginning)
+        written = Written() if beginning is None else beginning.written
+        kept_bytes = 0 if beginning is None else beginning.size
+        with (
+            written_to(output, kept_bytes) as file,
+            _progress("Exporting", None, output is not None) as advance,
+        ):
+            async for text in exporter.lines(workspace, choice, written, beginning):
                 file.write(text)
                 advance(text.count("\n"))
+        return written
 
-    call.run(work)
+    written = call.run(work)
     if output is not None:
         counts = {"links": written.links, "days": written.days, "clicks": written.clicks}
         line = (
             f"Wrote {written.links:,} links, {written.days:,} days and {written.clicks:,} clicks to {output}."
         )
         call.show({"file": output, **counts}, line)
+
+
+def _beginning(output: str) -> "Beginning | None":
+    """Of a file that was cut off; None where there is nothing to go on with."""
+    from laconic.moving.resume import read_beginning
+
+    try:
+        return read_beginning(lines_of(part_of(output)))
+    except FileNotFoundError:
+        return None
 
 
 @click.command("import")
@@ -252,30 +278,6 @@ def _pairs(option: str, values: tuple[str, ...]) -> dict[str, str]:
             raise click.UsageError(f"{option} takes two names, as in OLD=NEW.", click.get_current_context())
         pairs[key.strip()] = other.strip()
     return pairs
-
-
-@contextlib.contextmanager
-def _written_to(output: str | None) -> Iterator[IO[str]]:
-    """A file has its name only when it is whole and on the disk. Clicks are not for everybody's eyes."""
-    if output is None:
-        yield sys.stdout
-        return
-    hidden = Path(f"{output}.part")
-    with open(hidden, "wb", opener=_private) as raw:
-        # No name and no time inside: the same records make the same bytes.
-        packed = (
-            gzip.GzipFile("", "wb", 6, raw, mtime=0)
-            if output.endswith(".gz")
-            else contextlib.nullcontext(raw)
-        )
-        with packed as target:
-            text = io.TextIOWrapper(target, "utf-8", write_through=True)
-            yield text
-            text.flush()
-            text.detach()
-        raw.flush()
-        os.fsync(raw.fileno())
-    hidden.replace(output)
 
 
 def _private(path: str, flags: int) -> int:

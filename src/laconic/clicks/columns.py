@@ -10,6 +10,8 @@ from laconic.clicks.enrich import Enricher
 from laconic.clicks.visitors import VisitorHashes
 from laconic.clock import DAY
 
+Column = Sequence[Any]
+
 EVENT_COLUMNS = (
     "id",
     "short_link_id",

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.clicks.columns import Columns
+from laconic.clicks.columns import Column, Columns
 from laconic.clock import MINUTE
 
 QUARTER = 15 * MINUTE
 
 Numbers = NDArray[np.int64]
-Column = Sequence[Any]
 
 
 class Index:

@@ -5,17 +5,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import compress
 from operator import not_
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from laconic.clicks.choices import Choice
-from laconic.clicks.columns import EVENT_COLUMNS, Columns
+from laconic.clicks.columns import EVENT_COLUMNS, Column, Columns
 from laconic.clicks.reading import BEGINNING, Batch, Position
-from laconic.clicks.rollups import Column, Sums, clicks_by_link
 from laconic.clicks.sketches import add_links, add_visitors
 from laconic.clock import now
 from laconic.errors import Conflict
 from laconic.storage.database import Database, Merge, Row, Statements
 from laconic.storage.months import month_of
+
+if TYPE_CHECKING:
+    from laconic.clicks.rollups import Sums
 
 _COUNTS = ("clicks", "bot_clicks")
 LINK_TOTAL = Merge(keys=("link_id",), once=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
@@ -69,6 +71,9 @@ class Addition:
 
     def __init__(self, columns: Columns, first_id: int, too_old: Sequence[bool] | None = None) -> None:
         """Clicks that are `too_old` are counted, and no more is kept of them."""
+        # Here, because web workers load this room too and have no use for numpy's 13 MiB.
+        from laconic.clicks.rollups import Sums, clicks_by_link
+
         self.day = columns.day
         self.month = month_of(columns.moments[0])
         self.sequences = columns.sequences
@@ -88,7 +93,7 @@ def _without(left_out: Sequence[bool], column: Column) -> list[Any]:
 class _Rows:
     """Sums, worked out."""
 
-    def __init__(self, sums: Sums) -> None:
+    def __init__(self, sums: "Sums") -> None:
         self.owners = sums.owners
         self.totals = sums.totals()
         self.quarters = sums.quarters()

@@ -8,27 +8,27 @@ import asyncio
 from collections import deque
 from collections.abc import Mapping
 
+from laconic.codes.maker import FEW
 from laconic.codes.sources import Block, ReadyBlock, Source, WorkerSource
 from laconic.errors import Unavailable
 
 _FIRST_BLOCK = 1_000
 _LARGEST_BLOCK = 64_000
-# Many codes are made together more cheaply than one by one; this many take the loop about half a millisecond.
-_AT_A_TIME = 256
-# Of one block: no accident.
-_MOST_REFUSED = 5
 
 
 class CodeAllocator:
     """Hands out codes that no other allocator of this installation ever gets."""
 
-    def __init__(self, source: WorkerSource, fresh: Source | None = None) -> None:
-        """`fresh` makes codes that nobody can ever have had: replacements come from there."""
+    def __init__(self, source: WorkerSource, fresh: Source | None = None, *, at_a_time: int = FEW) -> None:
+        """`fresh` makes codes that nobody can ever have had: replacements come from there.
+
+        `at_a_time` is how many are made together: more are cheaper, and the loop waits longer for them.
+        """
+        self._at_a_time = at_a_time
         self._source = source
         self._fresh = fresh or source
         self._replacements: Block = ReadyBlock([])
         self._spare: deque[str] = deque()
-        self._refused = 0
         self.conflicts = 0
         self._ready: deque[str] = deque()
         self._block: Block = ReadyBlock([])
@@ -45,31 +45,23 @@ class CodeAllocator:
                 await self._refill()
                 # Others may have waited for the same block, and made codes enough of it meanwhile.
                 continue
-            ready.extend(self._block.cut(_AT_A_TIME))
+            ready.extend(self._block.cut(self._at_a_time))
             if len(self._block) < self._fetched // 2 and self._next_block is None:
                 self._next_block = asyncio.create_task(self._source.fetch(self._block_size))
         return [ready.popleft() for _ in range(count)]
 
     async def replace(self, count: int = 1) -> list[str]:
         """Codes instead of some that a unique index has refused, or for a transaction that cannot come back for
-        more. From the cursor: a pool that brought one used code may bring many in a row."""
+        more. From the cursor, which is there when the pool is not."""
         while len(self._spare) < count:
             if not self._replacements:
                 self._replacements = await self._fresh.fetch(_FIRST_BLOCK)
-            self._spare.extend(self._replacements.cut(_AT_A_TIME))
+            self._spare.extend(self._replacements.cut(FEW))
         return [self._spare.popleft() for _ in range(count)]
 
-    async def refused(self) -> None:
-        """A unique index has refused a code of ours. One now and then is a custom code's; many are a pool that was
-        put back to an earlier state: this block and what it came from are given up."""
+    def refused(self) -> None:
+        """A unique index has refused a code of ours: a custom code was there first."""
         self.conflicts += 1
-        self._refused += 1
-        if self._refused == _MOST_REFUSED:
-            self._ready.clear()
-            self._block = ReadyBlock([])
-            await self.close()
-            self._next_block = None
-            await self._source.distrust()
 
     async def _refill(self) -> None:
         async with self._refilling:
@@ -81,7 +73,6 @@ class CodeAllocator:
                 self._block_size = min(self._block_size * 2, _LARGEST_BLOCK)
             self._block = await self._arrived(coming)
             self._fetched = len(self._block)
-            self._refused = 0
 
     async def _arrived(self, coming: asyncio.Task[Block] | None) -> Block:
         if coming is not None:

@@ -1,11 +1,16 @@
-"""The range cursor: counters for this caller alone, whatever became of the database meanwhile."""
+"""The range cursor: counters and codes for this caller alone, whatever became of the database meanwhile.
+
+Whatever is taken moves the cursor, and how far it has come is written down outside the database before anybody uses
+it. So a database that was put back is known by its cursor.
+"""
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from laconic.codes.high_water import HighWater
 from laconic.codes.maker import CodeMaker
-from laconic.codes.store import CodeStore
+from laconic.codes.store import CodeStore, Taken
 from laconic.errors import Unavailable
 
 # The plain logger: commands load this room too, and structlog would double their start.
@@ -42,9 +47,35 @@ class Cursor:
             raise Unavailable(
                 f"All codes of {self._maker.length} characters have been given out; raise LACONIC_CODE_LENGTH."
             )
+        await self._remember(leased.counters.stop)
+        return leased.counters
+
+    async def reserve(self, count: int, holder: str, *, finished: Sequence[str] = ()) -> list[str]:
+        """Codes out of the pool; see `CodeStore.reserve`."""
+        taken = await self._store.reserve(
+            self._maker.region,
+            self._maker.length,
+            count,
+            holder,
+            pivot=self._maker.random_place(),
+            floor=self.floor(),
+            finished=finished,
+        )
+        return await self._remembered(taken)
+
+    async def claim(self, codes: Sequence[str]) -> list[str]:
+        """Those of them that the pool has; see `CodeStore.claim`."""
+        taken = await self._store.claim(self._maker.region, self._maker.length, codes, floor=self.floor())
+        return await self._remembered(taken)
+
+    async def _remembered(self, taken: Taken) -> list[str]:
+        if taken.codes:
+            await self._remember(taken.next)
+        return taken.codes
+
+    async def _remember(self, mark: int) -> None:
         try:
-            await asyncio.to_thread(self._high_water.raise_to, leased.counters.stop)
+            await asyncio.to_thread(self._high_water.raise_to, mark)
         except OSError as error:
             # A full disk must not stop creates; what is lost is a witness.
             log.warning("the high-water mark of the codes cannot be written: %s", error)
-        return leased.counters

@@ -7,14 +7,12 @@ stopped, and wakes when another has long taken over, adds nothing.
 import asyncio
 import contextlib
 import logging
-import secrets
 from typing import Protocol
 
 from laconic import clock
 from laconic.clock import DAY, HOUR
-from laconic.codes.alphabet import encode
 from laconic.codes.cursor import Cursor
-from laconic.codes.maker import CodeMaker
+from laconic.codes.maker import MANY, CodeMaker
 from laconic.codes.shared_pool import SharedPool
 from laconic.codes.store import CodeStore
 from laconic.errors import LeaseLost, SharedAway, Unavailable
@@ -31,11 +29,11 @@ _SWEEP_SECONDS = 10.0
 _IDLE_SECONDS = 2.0
 # Rows of one transaction: on SQLite creates wait for it, about 10 ms.
 _PUT_AT_A_TIME = 1_000
-# Codes made without giving the loop to others.
-_MAKE_AT_A_TIME = 1_024
 _SWEEP_ROWS = 5_000
 # Fewer than this share of the pool are not worth a trip to Redis.
-_MOVE_SHARE = 50
+_OFFER_SHARE = 50
+# Of a page of the pool about half is offered already.
+_PAGES_MORE = 8
 _UNWANTED_SHARE = 12
 _UNWANTED_MORE = 16
 
@@ -111,14 +109,12 @@ class PoolFiller:
             self._checked_lease = await self._renew()
             return 0.0
         await self._sweep()
-        shared_size = await self._shared.size() if self._shared else None
-        if shared_size is not None:
-            # Should Redis go away now, what was on its way is burnt; the table is filled all the same.
-            with contextlib.suppress(SharedAway):
-                await self._move(state.unused, shared_size)
-        wanted = self._wanted(state.unused + (shared_size or 0))
+        # Should Redis go away, the table is filled all the same.
+        with contextlib.suppress(SharedAway):
+            await self._offer(state.unused)
+        wanted = self._wanted(state.unused)
         if wanted:
-            is_low = state.unused + (shared_size or 0) < LOW_SHARE * self._min_size
+            is_low = state.unused < LOW_SHARE * self._min_size
             await self.fill(min(wanted, self._batch_size), gently=not is_low)
             return 0.0
         return _LOOK_SECONDS
@@ -135,24 +131,21 @@ class PoolFiller:
             self._top_up_at = moment + _TOP_UP_SECONDS
         return wanted
 
-    async def _move(self, unused: int, shared_size: int) -> None:
-        """Half of the pool stands in Redis, when there is one; the other half is there if Redis is lost."""
-        wanted = min(self._min_size // 2 - shared_size, unused, self._batch_size)
-        if self._shared is None or wanted < self._min_size // _MOVE_SHARE:
+    async def _offer(self, unused: int) -> None:
+        """Half of the pool is offered in Redis, when there is one; its rows stay, unused, until somebody claims them."""
+        size = await self._shared.size() if self._shared else None
+        if self._shared is None or size is None:
             return
-        moved = 0
-        while moved < wanted:
-            codes = await self._store.withdraw(
-                self._maker.region,
-                self._maker.length,
-                min(wanted - moved, _PUT_AT_A_TIME),
-                pivot=random_pivot(self._maker),
-                floor=self._cursor.floor(),
+        missing = min(min(self._min_size // 2, unused) - size, self._batch_size)
+        if missing < self._min_size // _OFFER_SHARE:
+            return
+        for _ in range(_PAGES_MORE + 2 * missing // _PUT_AT_A_TIME):
+            page = await self._store.unused_page(
+                self._maker.region, self._maker.random_place(), min(missing, _PUT_AT_A_TIME)
             )
-            if not codes:
+            missing -= await self._shared.add(page) if page else 0
+            if missing <= 0:
                 break
-            await self._shared.add(codes)
-            moved += len(codes)
 
     async def fill(self, count: int, *, gently: bool = False) -> int:
         """Makes about `count` codes ready: those that nobody wants are left out. Gives how many.
@@ -165,8 +158,8 @@ class PoolFiller:
             return 0  # the pool has to be discarded first
         ready: list[str] = []
         made = 0
-        for start in range(0, len(counters), _MAKE_AT_A_TIME):
-            ready += self._maker.make(counters[start : start + _MAKE_AT_A_TIME])
+        for start in range(0, len(counters), MANY):
+            ready += self._maker.make(counters[start : start + MANY])
             await asyncio.sleep(0)
             if len(ready) >= _PUT_AT_A_TIME:
                 began = clock.monotonic()
@@ -199,9 +192,3 @@ class PoolFiller:
         self.dropped += dropped
         if dropped < _SWEEP_ROWS:
             self._sweep_at = clock.monotonic() + _SWEEP_SECONDS
-
-
-def random_pivot(maker: CodeMaker) -> str:
-    """A random place in the pool: takers do not meet there, and what they take tells nothing about its order."""
-    tail = maker.length - len(maker.prefix)
-    return maker.prefix + encode(secrets.randbelow(maker.size), tail)

@@ -1,8 +1,8 @@
 """The pool that all machines share: a set in Redis, from which a worker takes a block in one step.
 
-Never needed and never the referee. Its codes have left the table before they came here, so a Redis that is lost or
-flushed burns them, and the filler puts others in. A replica that is promoted may bring codes back that were taken
-before: the unique index refuses them, and whoever sees that clears the set.
+Never needed and never believed. What stands here are proposals: each code is an unused row of the table too, and is
+nobody's before its row was claimed there. So a Redis that is lost or flushed costs nothing, and one that brings back
+what was taken long ago brings nothing that could be claimed.
 """
 
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ class SharedPool:
         self._key = f"kgs:{{{region}}}:unused"
 
     async def pop(self, count: int) -> list[str]:
-        """Up to `count` codes. If the answer is lost on the way they are burnt."""
+        """Up to `count` codes that were unused when they came here."""
         return [code.decode() for code in await self._shared.run(_POP, self._key, count)]
 
-    async def add(self, codes: Sequence[str]) -> None:
-        """A few thousand at most. Whether or not it fails, nobody else may have them any more."""
-        await self._shared.run(_ADD, self._key, *codes)
+    async def add(self, codes: Sequence[str]) -> int:
+        """A few thousand at most; gives how many of them were not there."""
+        return int(await self._shared.run(_ADD, self._key, *codes))
 
     async def size(self) -> int | None:
         """None when Redis does not answer."""

@@ -3,6 +3,7 @@
 Each step down is counted and logged once; every block begins at the top again, so going back up is automatic.
 """
 
+import contextlib
 import logging
 import os
 import random
@@ -14,10 +15,8 @@ from typing import Protocol
 
 from laconic.codes.cursor import Cursor
 from laconic.codes.maker import CodeMaker
-from laconic.codes.pool import random_pivot
 from laconic.codes.shared_pool import SharedPool
-from laconic.codes.store import CodeStore
-from laconic.errors import Unavailable
+from laconic.errors import SharedAway, Unavailable
 
 # The plain logger: commands load this room too, and structlog would double their start.
 log = logging.getLogger(__name__)
@@ -27,6 +26,8 @@ Lease = Callable[[int], Awaitable[range]]
 # Workers must not empty a small pool between them.
 _LARGEST_SHARE = 20
 _LEAST_POOLED_BLOCK = 50
+# When fewer than this share of a block can be claimed, what stands in Redis is not worth asking for.
+_CLAIMED_SHARE = 0.5
 
 
 def largest_pooled_block(pool_min_size: int) -> int:
@@ -53,10 +54,6 @@ class WorkerSource(Source, Protocol):
     """What an allocator lives on. `taken` counts codes by where they came from."""
 
     taken: Counter[str]
-
-    async def distrust(self) -> None:
-        """Codes of the last block were in use already."""
-        ...
 
 
 class ReadyBlock:
@@ -102,44 +99,54 @@ class CursorSource:
         self.taken["cursor"] += len(counters)
         return CounterBlock(self._maker, counters)
 
-    async def distrust(self) -> None:
-        """Counters are leased once: a code of theirs that is in use is a custom one."""
-
 
 class SharedSource:
-    """Out of Redis, a block in one step."""
+    """Out of Redis, a block in one step, and then out of the table: only what could be claimed there counts.
 
-    def __init__(self, pool: SharedPool, *, pool_min_size: int) -> None:
+    `cleared` says how often Redis held so much that is gone that its set was thrown away.
+    """
+
+    def __init__(self, pool: SharedPool, cursor: Cursor, *, pool_min_size: int) -> None:
         self._pool = pool
+        self._cursor = cursor
         self._most = largest_pooled_block(pool_min_size)
+        self._is_stale = False
+        self.cleared = 0
 
     async def fetch(self, count: int) -> Block:
-        return ReadyBlock(await self._pool.pop(min(count, self._most)))
+        proposed = await self._pool.pop(min(count, self._most))
+        if not proposed:
+            return ReadyBlock([])
+        codes = await self._cursor.claim(proposed)
+        was_stale, self._is_stale = self._is_stale, len(codes) < _CLAIMED_SHARE * len(proposed)
+        if self._is_stale:
+            await self._clear(len(proposed) - len(codes), is_news=not was_stale)
+        random.shuffle(codes)
+        return ReadyBlock(codes)
 
-    async def discard(self) -> None:
-        await self._pool.clear()
+    async def _clear(self, gone: int, *, is_news: bool) -> None:
+        """The filler offers others, out of the table. Nothing is lost."""
+        self.cleared += 1
+        if is_news:
+            log.warning("Redis offered %d codes that are gone from the pool; its set is made anew", gone)
+        with contextlib.suppress(SharedAway):
+            await self._pool.clear()
 
 
 class DurableSource:
     """Out of the table, a block in one statement. The rows of the block before the last go at the same time."""
 
-    def __init__(self, store: CodeStore, cursor: Cursor, maker: CodeMaker, *, pool_min_size: int) -> None:
-        self._store = store
+    def __init__(self, cursor: Cursor, *, pool_min_size: int) -> None:
         self._cursor = cursor
-        self._maker = maker
         self._most = largest_pooled_block(pool_min_size)
         self._worker = f"worker:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._number = 0
 
     async def fetch(self, count: int) -> Block:
         self._number += 1
-        codes = await self._store.reserve(
-            self._maker.region,
-            self._maker.length,
+        codes = await self._cursor.reserve(
             min(count, self._most),
             self._holder(self._number),
-            pivot=random_pivot(self._maker),
-            floor=self._cursor.floor(),
             # The last block may be in use still when the next one is fetched ahead of need.
             finished=[self._holder(self._number - 2)] if self._number > 2 else [],
         )
@@ -163,16 +170,6 @@ class SteppedSource:
         self._level: int | None = None
         self.taken: Counter[str] = Counter()
         self.steps_down = 0
-
-    async def distrust(self) -> None:
-        """The codes of the last block were in use already: what the shared pool holds is old, and is thrown away."""
-        source = self._sources[self._level or 0][1]
-        if isinstance(source, SharedSource):
-            log.warning("the shared pool held codes that are in use; it is made anew")
-            try:
-                await source.discard()
-            except Unavailable:
-                pass
 
     @property
     def level(self) -> str:

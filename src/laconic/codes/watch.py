@@ -27,22 +27,24 @@ _SAMPLES = 13
 
 @dataclass(frozen=True, slots=True)
 class RegionPool:
-    """The codes that one region has ready, by tier. `shared` is None when there is no Redis, or it does not answer."""
+    """The codes that one region has ready. `offered` are those in Redis, None when there is none or it does not answer."""
 
     state: RangeState
-    shared: int | None
+    offered: int | None
 
     @property
     def ready(self) -> int:
-        return self.state.unused + (self.shared or 0)
+        return self.state.unused
 
     def document(self) -> dict[str, Any]:
+        """By tier, each code once: what Redis offers are rows of the table as well."""
+        shared = None if self.offered is None else min(self.offered, self.ready)
         return {
             "region": self.state.region,
             "code_length": self.state.code_length,
             "prefix": self.state.prefix,
-            "durable": self.state.unused,
-            "shared": self.shared,
+            "durable": self.ready - (shared or 0),
+            "shared": shared,
             "counter": self.state.next,
             "skipped": self.state.skipped,
         }
@@ -107,7 +109,7 @@ class PoolWatch:
 
     @property
     def ready(self) -> int:
-        """Codes that this region has ready in Redis and in the table, for any worker."""
+        """Codes that this region has ready, for any worker."""
         return self._own.ready if self._own else 0
 
     @property

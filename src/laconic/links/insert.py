@@ -6,8 +6,9 @@ is refused.
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from laconic.codes.allocator import CodeAllocator
 from laconic.errors import CodeTaken, LaconicError, Unavailable
@@ -42,14 +43,16 @@ class _Order:
     done: asyncio.Future[None]
     tries: int = 0
 
-    def settle(self, index: int, outcome: Outcome) -> None:
-        self.outcomes[index] = outcome
-        self.missing -= 1
+    def settle(self, indices: Sequence[int], outcomes: Iterable[Outcome]) -> None:
+        for index, outcome in zip(indices, outcomes, strict=False):
+            self.outcomes[index] = outcome
+        self.missing -= len(indices)
         if self.missing == 0 and not self.done.done():
             self.done.set_result(None)
 
 
-_Waiting = tuple[_Order, int]
+# Which of an order's links: all that are still in one piece go through together.
+_Waiting = tuple[_Order, Sequence[int]]
 
 
 class Inserter:
@@ -78,7 +81,7 @@ class Inserter:
             return []
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         order = _Order(prepared, [None] * len(prepared), len(prepared), done)
-        self._waiting.extend((order, index) for index in range(len(prepared)))
+        self._waiting.append((order, range(len(prepared))))
         if self._pump is None:
             self._pump = asyncio.create_task(self._insert_waiting())
         # A caller that goes away does not take the others' commit with it.
@@ -93,19 +96,28 @@ class Inserter:
     async def _insert_waiting(self) -> None:
         try:
             while self._waiting:
-                count = min(len(self._waiting), self._most_per_insert)
                 by_workspace: dict[int, list[_Waiting]] = defaultdict(list)
-                for _ in range(count):
-                    order, index = self._waiting.popleft()
-                    by_workspace[order.prepared[index].link.workspace_id].append((order, index))
+                for order, indices in self._next_pieces():
+                    by_workspace[order.prepared[0].link.workspace_id].append((order, indices))
                 for workspace_id, batch in by_workspace.items():
                     await self._insert_batch(workspace_id, batch)
         finally:
             self._pump = None
 
+    def _next_pieces(self) -> Iterator[_Waiting]:
+        """As many of those that wait as go into one INSERT."""
+        room = self._most_per_insert
+        while self._waiting and room:
+            order, indices = self._waiting.popleft()
+            if len(indices) > room:
+                self._waiting.appendleft((order, indices[room:]))
+                indices = indices[:room]
+            room -= len(indices)
+            yield order, indices
+
     async def _insert_batch(self, workspace_id: int, batch: list[_Waiting]) -> None:
         try:
-            prepared = [order.prepared[index] for order, index in batch]
+            prepared = [order.prepared[index] for order, indices in batch for index in indices]
             custom = {one.link.id for one in prepared if one.is_custom}
             events = {
                 one.link.id: event_row(
@@ -119,24 +131,31 @@ class Inserter:
             )
         except LaconicError as error:
             # Their codes are burnt: whether a commit that failed has happened is not known.
-            for order, index in batch:
-                order.settle(index, error)
+            for order, indices in batch:
+                order.settle(indices, repeat(error))
             return
         except BaseException as error:
             for order, _ in batch:
                 if not order.done.done():
                     order.done.set_exception(error)
             raise
-        for number, (order, index) in enumerate(batch, start=1):
-            if number % _SLICE == 0:
+        settled = 0
+        for order, indices in batch:
+            settled += len(indices)
+            if settled >= _SLICE:
                 # Redirects are answered by the same loop: they shall not wait for the whole batch.
+                settled = 0
                 await asyncio.sleep(0)
-            link = order.prepared[index].link
-            if link.id in refused:
-                await self._try_again(order, index)
-            else:
-                self.tell_cache(order.prepared[index])
-                order.settle(index, Created(link))
+            if refused:
+                again = [index for index in indices if order.prepared[index].link.id in refused]
+                indices = [index for index in indices if order.prepared[index].link.id not in refused]
+                for index in again:
+                    await self._try_again(order, index)
+            made = [order.prepared[index] for index in indices]
+            if self._cache is not None:
+                for one in made:
+                    self.tell_cache(one)
+            order.settle(indices, [Created(one.link) for one in made])
 
     async def _try_again(self, order: _Order, index: int) -> None:
         """A unique index refused the row: its code is taken, or, once in a blue moon, its id."""
@@ -145,19 +164,19 @@ class Inserter:
         prepared = order.prepared[index]
         try:
             if prepared.is_custom and not await self._is_free(prepared.link):
-                order.settle(index, CodeTaken(prepared.link.short_code))
+                order.settle([index], [CodeTaken(prepared.link.short_code)])
                 return
             if order.tries >= _MOST_TRIES * len(order.prepared):
-                order.settle(index, Unavailable("No free code was found."))
+                order.settle([index], [Unavailable("No free code was found.")])
                 return
             self._preparer.renew_id(prepared)
             if not prepared.is_custom:
-                await self._codes.refused()
+                self._codes.refused()
                 prepared.link.short_code = (await self._codes.replace())[0]
         except LaconicError as error:
-            order.settle(index, error)
+            order.settle([index], [error])
             return
-        self._waiting.append((order, index))
+        self._waiting.append((order, [index]))
 
     async def _is_free(self, link: Link) -> bool:
         return await self._store.is_free(link.domain_id, link.short_code)

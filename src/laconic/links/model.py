@@ -99,7 +99,7 @@ class LinkEdit:
     redirect_status: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Created:
     """A link that a create gave back; `existing` when it was there before."""
 

@@ -30,9 +30,9 @@ Reason = Literal[
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Target:
-    """A URL that may be a link's target."""
+    """A URL that may be a link's target. Not frozen, for the reason that a Link is not."""
 
     original_url: str
     """As given, outer white space stripped."""
@@ -41,6 +41,12 @@ class Target:
 
 
 _MOST_PUBLIC_HOSTS: Final = 10_000
+# What the URL Standard leaves as it is: a lower-case name without port, then a path and a query of characters that are
+# never encoded, without escapes, and without segments that begin with a dot, which may be taken out.
+_PLAIN: Final = re.compile(
+    r"https?://([a-z0-9.-]+)(?:/(?:[\w!$&()*+,;=:@~-][\w!$&()*+,;=:@~.-]*)?)+(?:\?[\w!$&()*+,;=:@~./?-]*)?",
+    re.ASCII,
+)
 
 
 class HostBook(Protocol):
@@ -88,6 +94,11 @@ class TargetRules:
             _refuse("empty", "The URL is empty.")
         if len(text) > self._max_length:
             raise TargetTooLong(len(text), self._max_length)
+        plain = _PLAIN.fullmatch(text)
+        if plain is not None and plain[1] in self._public_hosts:
+            # Such a text is its own serialisation, and its host was judged before: most lines of an import.
+            self._check_host(plain[1])
+            return Target(text, text)
         # The parser would drop it at the ends; databases cannot store it (PostgreSQL's text).
         if "\0" in text:
             _refuse("control_character", "The URL holds the character U+0000.")

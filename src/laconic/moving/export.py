@@ -3,14 +3,17 @@ single clicks by time. A page at a time: whatever their number, only one is in m
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from laconic.clicks.events.model import Place
+from laconic.clicks.events.model import BEFORE_ALL, Place
 from laconic.clicks.events.store import EventStore
 from laconic.clicks.moved import store as clicks_of
 from laconic.clock import now
+from laconic.errors import ChoiceRefused
 from laconic.links.adopted.store import AdoptedStore
 from laconic.links.model import Link
 from laconic.moving.lines import day_record, head_record, link_record, written
+from laconic.moving.resume import Beginning, Written
 from laconic.storage.database import Database
 from laconic.storage.months import begin_of
 from laconic.workspaces.domains.directory import Directory
@@ -32,15 +35,6 @@ class Choice:
     clicks: bool = True
 
 
-@dataclass(slots=True)
-class Written:
-    """How much so far."""
-
-    links: int = 0
-    days: int = 0
-    clicks: int = 0
-
-
 class Exporter:
     """The verb "export"."""
 
@@ -53,20 +47,53 @@ class Exporter:
         self._source = source
         self._version = version
 
-    async def lines(self, workspace: Workspace, choice: Choice, so_far: Written) -> AsyncIterator[str]:
-        """The file, some lines at a time."""
-        source = f"{self._source}/{workspace.slug}"
-        yield written(head_record(source, workspace.slug, self._version, now()))
-        async for text in self._link_lines(workspace.id, choice, so_far):
-            yield text
+    async def lines(
+        self, workspace: Workspace, choice: Choice, so_far: Written, beginning: Beginning | None = None
+    ) -> AsyncIterator[str]:
+        """The file, some lines at a time; of one that was cut off only what is missing."""
+        if beginning is None:
+            yield written(self._head(workspace, choice))
+        if beginning is None or beginning.click is None:
+            after = -1 if beginning is None else await self._last_whole(workspace.id, beginning)
+            async for text in self._link_lines(workspace.id, choice, so_far, after):
+                yield text
         if choice.clicks:
-            async for text in self._click_lines(workspace.id, so_far):
+            behind = None if beginning is None else beginning.click
+            async for text in self._click_lines(workspace.id, so_far, behind or BEFORE_ALL):
                 yield text
         counts = {"links": so_far.links, "days": so_far.days, "clicks": so_far.clicks}
         yield written({"record": "end", **counts})
 
-    async def _link_lines(self, workspace_id: int, choice: Choice, so_far: Written) -> AsyncIterator[str]:
-        after = -1
+    def _head(self, workspace: Workspace, choice: Choice) -> dict[str, Any]:
+        source = f"{self._source}/{workspace.slug}"
+        head = head_record(source, workspace.slug, self._version, now())
+        return {**head, "days": choice.days, "clicks": choice.clicks}
+
+    async def check(self, workspace: Workspace, choice: Choice, beginning: Beginning) -> None:
+        """Refuses a file that another export has begun, before anything is done to it."""
+        wanted = self._head(workspace, choice)
+        for name in wanted.keys() - {"exported_at"}:
+            if beginning.head.get(name) != wanted[name]:
+                detail = f"Its {name} is {beginning.head.get(name)!r}, and would be {wanted[name]!r} now."
+                raise ChoiceRefused("resume", f"The file was begun by another export. {detail}")
+        await self._last_whole(workspace.id, beginning)
+
+    async def _last_whole(self, workspace_id: int, beginning: Beginning) -> int:
+        """Links behind this id are missing. A code is never given twice and its row never removed, so that it leads
+        back to the place where the file ends."""
+        if beginning.link is None:
+            return -1
+        host, code = beginning.link
+        domains = self._directory.ids_of(workspace_id)
+        keys = [(one, code) for one in domains if self._directory.own_host_of(one) == host]
+        links = await self._links.find(workspace_id, keys)
+        if not links:
+            raise ChoiceRefused("resume", f"The file's last link, {code!r}, is not known here.")
+        return min(link.id for link in links.values()) - 1
+
+    async def _link_lines(
+        self, workspace_id: int, choice: Choice, so_far: Written, after: int
+    ) -> AsyncIterator[str]:
         while page := await self._links.page(workspace_id, after, _PAGE):
             after = page[-1][0].id
             for some in _bounded(page):
@@ -107,9 +134,11 @@ class Exporter:
             so_far.days += len(portions)
             yield "".join(written(day_record(domain, link.short_code, portion)) for portion in portions)
 
-    async def _click_lines(self, workspace_id: int, so_far: Written) -> AsyncIterator[str]:
+    async def _click_lines(self, workspace_id: int, so_far: Written, behind: Place) -> AsyncIterator[str]:
         for month in await self._events.months():
-            behind = Place(begin_of(month), -1)
+            if begin_of(month + 1) <= behind.clicked_at:
+                continue
+            behind = max(behind, Place(begin_of(month), -1))
             while page := await self._events.page_of_workspace(workspace_id, month, behind, 4 * _PAGE):
                 behind = page[-1].place
                 keys = await self._links.keys_of(

@@ -40,7 +40,7 @@ _COLLECT_AFTER = (1_000_000, 20, 50)
 async def run_ingest(settings: Settings, board: Board, page: Page, lifeline: Lifeline) -> None:
     """Journals into the database, until told to stop and all that was written is applied."""
     # Told to stop or not, what was journaled before is still to be applied.
-    lifeline.watch(may_be_cancelled=False)
+    lifeline.watch(ends_last=True)
     gc.set_threshold(*_COLLECT_AFTER)
     database = await open_database(settings.owner_database_url, writes="clicks")
     telling = asyncio.create_task(tell_always(telling_of(page, database)))

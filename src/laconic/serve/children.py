@@ -69,14 +69,18 @@ class Lifeline:
         self._start: asyncio.Task[None] | None = None
         self.stopping = asyncio.Event()
 
-    def watch(self, *, may_be_cancelled: bool = True) -> None:
+    def watch(self, *, ends_last: bool = False) -> None:
         """From now on SIGTERM, or the end of the supervisor (its end of the pipe closes), means to stop.
 
-        Until `ready` there is nothing to finish: the start is given up, unless it may not be.
+        Until `ready` there is nothing to finish: the start is given up. Not so for the one that `ends_last`: it is
+        told by the pipe alone, for whoever stops the service may send SIGTERM to all of its processes at once.
         """
         loop = asyncio.get_running_loop()
-        self._start = asyncio.current_task() if may_be_cancelled else None
-        loop.add_signal_handler(signal.SIGTERM, self._stop)
+        if ends_last:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        else:
+            self._start = asyncio.current_task()
+            loop.add_signal_handler(signal.SIGTERM, self._stop)
         loop.add_reader(self._parent_pipe, self._orphaned)
         # Blocked since before the fork, so that none is lost.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})

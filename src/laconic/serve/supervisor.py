@@ -30,6 +30,7 @@ from laconic.serve.claims import let_in
 from laconic.serve.import_worker import make_desk, run_import_worker
 from laconic.serve.web_worker import run_web_worker
 from laconic.settings import Settings
+from laconic.web.api.limit_table import LimitTable
 from laconic.web.metrics import catalog
 from laconic.web.metrics.board import MetricBoard, Page
 
@@ -136,7 +137,7 @@ class Supervisor:
         status = 1
         try:
             self._leave_behind(child)
-            set_up_logs(self._settings.log_level, self._settings.log_format)
+            set_up_logs(self._settings.log_level, self._settings.log_format, child.name)
             with asyncio.Runner(loop_factory=_loop_factory()) as runner:
                 runner.run(child.run(Lifeline(self._child_pipe, self._report_pipe)))
             status = 0
@@ -146,7 +147,7 @@ class Supervisor:
         except LaconicError as error:
             Report.from_error(error).send(self._report_pipe)
         except BaseException as error:
-            log.critical("unexpected error", process=child.name, exc_info=error)
+            log.critical("unexpected error", exc_info=error)
         finally:
             _flush_streams()
             os._exit(status)
@@ -232,9 +233,10 @@ class Supervisor:
         clean = self._end(web, monotonic() + notice + _WEB_STOP_SECONDS)
         background = [child for child in self._children if child.listener is None]
         for child in background:
-            # It may have been stopped with the others, by who stops the whole group.
+            # It may have died just now.
             if self._has_started and child.is_ingest and not child.pid:
                 self._start(child)
+        os.close(self._own_pipe)
         clean = self._end(background, deadline) and clean
         if self._has_started:
             log.info("stopped")
@@ -271,9 +273,10 @@ def _children(settings: Settings, role: Role, listeners: Sequence[socket.socket]
     metrics = MetricBoard([*web, *["imports", "ingest"] * answers, *["upkeep"] * cleans])
     if answers:
         orders, desk = make_desk()
+        limits = LimitTable()
         for number, (name, listener) in enumerate(zip(web, listeners, strict=True)):
             told = WorkerBoard(board, number)
-            run = partial(run_web_worker, settings, listener, orders, told, metrics, name)
+            run = partial(run_web_worker, settings, listener, orders, told, metrics, name, limits)
             children.append(_Child(name, run, metrics.page(name), listener))
         page = metrics.page("imports")
         children.append(_Child("imports", partial(run_import_worker, settings, desk, page), page))

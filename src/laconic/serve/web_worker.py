@@ -22,6 +22,7 @@ from laconic.serve.directory import follow_directory
 from laconic.serve.import_worker import RemoteImports
 from laconic.serve.telling import tell_always
 from laconic.settings import Settings
+from laconic.web.api.limit_table import LimitTable
 from laconic.web.app import App
 from laconic.web.metrics.board import MetricBoard
 from laconic.wiring import Services, open_services
@@ -60,6 +61,7 @@ async def run_web_worker(
     board: WorkerBoard,
     metrics: MetricBoard,
     process: str,
+    limit_table: LimitTable,
     lifeline: Lifeline,
 ) -> None:
     """`desk` is where imports are handed over; without one they are carried out here."""
@@ -71,7 +73,7 @@ async def run_web_worker(
         try:
             metrics.page(process).go_on()
             imports = RemoteImports(desk) if desk else None
-            app = App(services, journal, board.board, imports, metrics, process)
+            app = App(services, journal, board.board, imports, metrics, process, limit_table)
             await _answer(services, journal, app, board, listener, lifeline)
         finally:
             journal.close()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from laconic.storage.breaker import Breaker  # brings what commands do not need
 
 Row = Sequence[Any]
+Ids = Sequence[int] | Sequence[str]
 T = TypeVar("T")
 
 
@@ -69,8 +70,11 @@ class Statements(Protocol):
 
     async def fetch_all(self, sql: str, *args: Any) -> list[Row]: ...
 
-    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
-        """Rows for many ids, in any order. The SQL says `IN ($ids)` where they go."""
+    async def fetch_among(self, sql: str, ids: Ids, *args: Any) -> list[Row]:
+        """Rows for many ids, numbers or text, in any order. The SQL says `IN ($ids)` where they go.
+
+        Within a transaction it may be a statement that changes rows and gives them back (RETURNING).
+        """
         ...
 
     async def execute(self, sql: str, *args: Any) -> int:

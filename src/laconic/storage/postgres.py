@@ -20,6 +20,7 @@ from laconic.storage.breaker import Breaker
 from laconic.storage.database import (
     SLOW_SECONDS,
     ChangeListener,
+    Ids,
     Merge,
     PoolNumbers,
     Row,
@@ -99,8 +100,10 @@ class ConnectionStatements:
         with self._statement():
             return [tuple(row) for row in await self._connection.fetch(sql, *args)]
 
-    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
-        return await self.fetch_all(postgres_sql.among(sql, len(args) + 1), *args, ids)
+    async def fetch_among(self, sql: str, ids: Ids, *args: Any) -> list[Row]:
+        if not ids:
+            return []
+        return await self.fetch_all(postgres_sql.among(sql, ids, len(args) + 1), *args, ids)
 
     async def execute(self, sql: str, *args: Any) -> int:
         with self._statement():
@@ -214,7 +217,7 @@ class PostgresDatabase:
         reads = postgres_sql.only_reads(sql)
         return await self._alone(lambda statements: statements.fetch_all(sql, *args), reads=reads)
 
-    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
+    async def fetch_among(self, sql: str, ids: Ids, *args: Any) -> list[Row]:
         return await self._alone(lambda statements: statements.fetch_among(sql, ids, *args), reads=True)
 
     async def execute(self, sql: str, *args: Any) -> int:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from laconic.storage.database import Ids
+
 _READS = re.compile(r"\s*(SELECT|VALUES|TABLE|SHOW)\b", re.IGNORECASE)
 _CHANGED_ROWS = re.compile(r"(?:INSERT 0|UPDATE|DELETE|MERGE) (\d+)")
 
@@ -48,12 +50,15 @@ def changed_rows(status: str) -> int:
     return int(changed[1]) if changed else 0
 
 
-def among(sql: str, argument: int) -> str:
+def among(sql: str, ids: Ids, argument: int) -> str:
     """An index probe for each id, whatever the planner believes: as a join or a list it would, on a table that has grown
     since its statistics were made, compare every row with every id. OFFSET 0 keeps it from seeing through this."""
+    kind = "text" if isinstance(ids[0], str) else "bigint"
+    if not only_reads(sql):
+        return sql.replace("IN ($ids)", f"= ANY(${argument}::{kind}[])")
     probe = sql.replace("IN ($ids)", "= wanted.id")
     return (
-        f"SELECT found.* FROM unnest(${argument}::bigint[]) AS wanted (id)"
+        f"SELECT found.* FROM unnest(${argument}::{kind}[]) AS wanted (id)"
         f" CROSS JOIN LATERAL ({probe} OFFSET 0) AS found"
     )
 

@@ -6,7 +6,7 @@ So row-level security stands behind every statement, whatever it forgets to say.
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from laconic.storage.database import Merge, Row, Statements
+from laconic.storage.database import Ids, Merge, Row, Statements
 from laconic.storage.postgres_sql import only_reads
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class PostgresTenant:
     async def fetch_all(self, sql: str, *args: Any) -> list[Row]:
         return await self._transact(lambda run: run.fetch_all(sql, *args), reads=only_reads(sql))
 
-    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
+    async def fetch_among(self, sql: str, ids: Ids, *args: Any) -> list[Row]:
         return await self._transact(lambda run: run.fetch_among(sql, ids, *args), reads=True)
 
     async def execute(self, sql: str, *args: Any) -> int:

@@ -56,7 +56,8 @@ def _client(address: RedisAddress) -> Any:
         return RedisCluster(startup_nodes=nodes, require_full_coverage=False, retry=never, **options)
     if address.kind == "sentinel":
         limits = {"socket_timeout": _SENTINEL_SECONDS, "socket_connect_timeout": _SENTINEL_SECONDS}
-        sentinel = Sentinel(address.hosts, sentinel_kwargs={**limits, "retry": _once()})  # type: ignore[no-untyped-call]
+        kwargs = {**limits, "retry": _once(), **address.tls}
+        sentinel = Sentinel(address.hosts, sentinel_kwargs=kwargs)  # type: ignore[no-untyped-call]
         return sentinel.master_for(address.service, db=address.database, retry=_once(), **options)
     host, port = address.hosts[0]
     return Redis(host=host, port=port, db=address.database, retry=_once(), **options)

@@ -3,6 +3,9 @@
 redis://[user:password@]host:6379/0               one server; rediss:// with TLS
 redis+sentinel://host:26379,host:26379/name/0     the server that these Sentinels name
 redis+cluster://host:6379,host:6379               a Cluster that any of these nodes knows
+
+rediss+sentinel:// and rediss+cluster:// are the same with TLS to all of them. User and password are the servers', not the
+Sentinels'. With TLS `?ssl_ca_certs=FILE` names who vouches for the servers, if the system does not know them.
 """
 
 from dataclasses import dataclass

@@ -22,6 +22,7 @@ from laconic.errors import CannotStart, Unavailable
 from laconic.storage.database import (
     SLOW_SECONDS,
     ChangeListener,
+    Ids,
     Merge,
     PoolNumbers,
     Row,
@@ -161,10 +162,10 @@ class SqliteDatabase:
         with translated():
             return rows_of(self._reader(), numbered(sql), args)
 
-    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
+    async def fetch_among(self, sql: str, ids: Ids, *args: Any) -> list[Row]:
         return await self._in_reader(self._read_among, sql, ids, args)
 
-    def _read_among(self, sql: str, ids: Sequence[int], args: tuple[Any, ...]) -> list[Row]:
+    def _read_among(self, sql: str, ids: Ids, args: tuple[Any, ...]) -> list[Row]:
         with translated():
             return rows_among(self._reader(), sql, ids, args)
 

@@ -11,7 +11,7 @@ import apsw
 
 from laconic.clock import monotonic, now
 from laconic.errors import Conflict, Unavailable
-from laconic.storage.database import Merge, Row
+from laconic.storage.database import Ids, Merge, Row
 from laconic.storage.sqlite_text import among, insert_sql, numbered
 
 _BUSY_LIMIT_SECONDS = 5.0
@@ -68,7 +68,7 @@ def rows_of(connection: apsw.Connection, sql: str, args: Sequence[Any] = ()) -> 
     return rows
 
 
-def rows_among(connection: apsw.Connection, sql: str, ids: Sequence[int], args: Sequence[Any]) -> list[Row]:
+def rows_among(connection: apsw.Connection, sql: str, ids: Ids, args: Sequence[Any]) -> list[Row]:
     parts = among(sql, ids, len(args))
     return [row for part, some in parts for row in rows_of(connection, part, (*args, *some))]
 
@@ -88,7 +88,7 @@ class ConnectionStatements:
         with translated():
             return rows_of(self._connection, numbered(sql), args)
 
-    async def fetch_among(self, sql: str, ids: Sequence[int], *args: Any) -> list[Row]:
+    async def fetch_among(self, sql: str, ids: Ids, *args: Any) -> list[Row]:
         with translated():
             return rows_among(self._connection, sql, ids, args)
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from laconic.storage.database import Ids
+
 # Each number of them is a statement of its own to prepare and remember; most have this many.
 _MOST_IDS = 500
 # Characters of which the index over URLs is made.
@@ -23,7 +25,7 @@ def insert_sql(table: str, columns: tuple[str, ...], count: int, on_conflict: st
     return f"INSERT INTO {table} ({','.join(columns)}) VALUES {','.join([row] * count)} {on_conflict}"
 
 
-def among(sql: str, ids: Sequence[int], arguments: int) -> Iterator[tuple[str, Sequence[int]]]:
+def among(sql: str, ids: Ids, arguments: int) -> Iterator[tuple[str, Ids]]:
     """The statement for a part of the ids at a time, each with its ids; they come behind the other arguments."""
     for start in range(0, len(ids), _MOST_IDS):
         some = ids[start : start + _MOST_IDS]

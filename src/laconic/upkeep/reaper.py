@@ -14,7 +14,7 @@ from laconic import clock
 from laconic.clock import DAY, HOUR, MINUTE, SECOND
 from laconic.errors import CleanupRunning, LaconicError, Unavailable
 from laconic.ids import IdSource
-from laconic.links.store import LinkStore
+from laconic.links.ended.store import EndedStore
 from laconic.storage.database import Database, Statements
 from laconic.upkeep import store, sweeps
 from laconic.upkeep.lease import Lease
@@ -93,7 +93,7 @@ class Reaper:
         self._database = database
         self._plan = plan
         self._removal = removal
-        self._links = LinkStore(database)
+        self._ended = EndedStore(database)
         self._lease = Lease(database, JOB)
         self._ids = IdSource()
         self._look_at = 0.0
@@ -201,8 +201,8 @@ class Reaper:
         """What a run would do now; nothing is changed."""
         moment = await store.database_moment(self._database)
         return Forecast(
-            await self._links.count_expired(moment - self._plan.buffer_time),
-            await self._links.count_gone(moment - self._plan.purge_after),
+            await self._ended.count_expired(moment - self._plan.buffer_time),
+            await self._ended.count_gone(moment - self._plan.purge_after),
             await self._removal.count(),
         )
 

@@ -5,9 +5,8 @@
 
 from laconic import clock
 from laconic.clock import DAY, HOUR
-from laconic.links import store as links_of
+from laconic.links.ended.store import EndedStore, blank_gone, retire_expired
 from laconic.links.retire import delete_links_of
-from laconic.links.store import LinkStore
 from laconic.storage.database import Database, Statements
 from laconic.upkeep.store import add_to_run, database_moment
 from laconic.workspaces.people.store import PeopleStore
@@ -29,7 +28,7 @@ class Sweeps:
 
     def __init__(self, database: Database, keep_changes: int = 4 * HOUR) -> None:
         self._database = database
-        self._links = LinkStore(database)
+        self._ended = EndedStore(database)
         self._people = PeopleStore(database)
         self._workspaces = WorkspaceStore(database)
         self._keep_changes = keep_changes
@@ -46,8 +45,8 @@ class Sweeps:
         moment = await database_moment(self._database)
         removed = 0
         for _ in range(_MOST_BATCHES):
-            step = await self._links.drop_old_changes(moment - self._keep_changes, _BATCH)
-            step += await self._links.drop_old_keys(moment - _KEEP_ANSWERS, _BATCH)
+            step = await self._ended.drop_old_changes(moment - self._keep_changes, _BATCH)
+            step += await self._ended.drop_old_keys(moment - _KEEP_ANSWERS, _BATCH)
             step += await self._workspaces.drop_expired_keys(moment - _KEEP_API_KEYS, _BATCH)
             step += await self._people.drop_old_sessions(moment - _KEEP_SESSIONS, _BATCH)
             removed += step
@@ -60,8 +59,8 @@ class Sweeps:
         """How many rows `run` would remove now."""
         moment = await database_moment(self._database)
         return (
-            await self._links.count_old_changes(moment - self._keep_changes)
-            + await self._links.count_old_keys(moment - _KEEP_ANSWERS)
+            await self._ended.count_old_changes(moment - self._keep_changes)
+            + await self._ended.count_old_keys(moment - _KEEP_ANSWERS)
             + await self._workspaces.count_expired_keys(moment - _KEEP_API_KEYS)
             + await self._people.count_old_sessions(moment - _KEEP_SESSIONS)
         )
@@ -78,7 +77,7 @@ class Sweeps:
 async def retire(statements: Statements, run_id: int, buffer_time: int, limit: int) -> int:
     """Links whose time was over `buffer_time` ago: visitors see no difference."""
     moment = await database_moment(statements)
-    retired = await links_of.retire_expired(statements, moment - buffer_time, moment, limit)
+    retired = await retire_expired(statements, moment - buffer_time, moment, limit)
     if retired:
         await add_to_run(statements, run_id, retired=retired)
     return retired
@@ -87,7 +86,7 @@ async def retire(statements: Statements, run_id: int, buffer_time: int, limit: i
 async def blank(statements: Statements, run_id: int, purge_after: int, limit: int) -> int:
     """Rows of links that were retired or deleted `purge_after` ago."""
     moment = await database_moment(statements)
-    blanked = await links_of.blank_gone(statements, moment - purge_after, limit)
+    blanked = await blank_gone(statements, moment - purge_after, limit)
     if blanked:
         await add_to_run(statements, run_id, blanked=blanked)
     return blanked

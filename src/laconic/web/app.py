@@ -30,6 +30,7 @@ from laconic.web.api.domains import DomainRoutes
 from laconic.web.api.imports import Imports, LocalImports
 from laconic.web.api.keys import KeyRoutes
 from laconic.web.api.kgs import KgsRoutes
+from laconic.web.api.limit_table import LimitTable
 from laconic.web.api.limits import Allowance
 from laconic.web.api.links import LinkRoutes
 from laconic.web.api.live import LiveRoutes
@@ -101,11 +102,12 @@ class App:
         imports: Imports | None = None,
         metrics: MetricBoard | None = None,
         process: str = "web 1",
+        limit_table: LimitTable | None = None,
     ) -> None:
-        """`process` is the name of this worker's page among the `metrics` of all."""
+        """`process` is the name of this worker's page among the `metrics` of all; all share the `limit_table`."""
         settings = services.settings
         forms = FormTokens(CodeStore(services.database).signing_secret, settings.base_url)
-        gate = Gate(settings, services, forms)
+        gate = Gate(settings, services, forms, limit_table)
         links, shorten = LinkRoutes(services, gate), ShortenRoutes(services, gate)
         imports = imports or LocalImports(services)
         board = board or Board()

@@ -5,9 +5,12 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_core import from_json
 
 from laconic.codes.store import CodeStore
-from laconic.web.api.imports import ImportOrder, LocalImports
+from laconic.web.api.imports import ImportOrder, LocalImports, _plain_url
 from tests.web.api.opened import Api
 from tests.web.api.routes import URLS
 
@@ -52,3 +55,24 @@ def test_order_travels_as_bytes() -> None:
     """What one process writes the other reads."""
     order = ImportOrder(7, None, "key ü\x1f", "array")
     assert ImportOrder.from_bytes(order.to_bytes()) == order
+
+
+_SPACES = st.text(" \t\r\n\v\f\x85\xa0", max_size=1)
+
+
+@given(
+    st.one_of(st.text(), st.sampled_from(['a"b', "a\\u0041b", "\\ud800", "http:\\/\\/a.b\\/", "\x7f"])),
+    st.lists(_SPACES, min_size=6, max_size=6),
+    st.booleans(),
+)
+def test_a_line_that_is_only_a_url_is_read_as_json(text: str, spaces: list[str], is_cut: bool) -> None:
+    """The short cut for such lines takes nothing that the parser refuses, and reads the same text."""
+    parts = ["{", '"original_url"', ":", f'"{text}"', "}"]
+    line = "".join(space + part for space, part in zip(spaces, parts, strict=False)) + spaces[-1]
+    data = line.encode("utf-8", "surrogatepass")[: -1 if is_cut else None]
+    try:
+        document = from_json(data)
+    except ValueError:
+        document = None
+    expected = document["original_url"] if isinstance(document, dict) and len(document) == 1 else None
+    assert _plain_url(data) == expected

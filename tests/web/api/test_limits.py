@@ -9,7 +9,7 @@ from laconic.web.api.limits import Limiter, Limits
 from laconic.workspaces.model import command_actor
 from tests.web.api.opened import OpenApi
 from tests.web.api.routes import URLS
-from tests.web.people import browser, make_user
+from tests.web.people import browser, make_user, make_workspace
 
 # So slow that no second token comes while a test runs.
 SLOW = Rate(per_second=0.001, burst=3)
@@ -140,11 +140,44 @@ async def test_without_redis_each_counts_alone_and_says_so(open_api: OpenApi) ->
             await limits.check("somebody")
             assert limits.counted_alone == 1
     assert statuses == [200, 200, 200, 429, 429]
-    told = [line for line in logs if line["event"] == "rate limits are counted by each worker alone"]
+    told = [line for line in logs if line["event"] == "rate limits are counted by each machine alone"]
     assert len(told) == 2  # one for each limit that was used, however many requests there were
 
 
-async def test_workers_count_reports_and_proofs_together(open_api: OpenApi, redis_url: str) -> None:
+async def test_machines_count_looks_for_a_proof_together(open_api: OpenApi, redis_url: str) -> None:
+    """A workspace may make other servers be asked five times at once, on whichever machine; another workspace may, too.
+
+    The headers are those of the limit that was met, and a host that nobody has claimed costs no look.
+    """
+    base_url = "http://proofs.example"
+    async with (
+        open_api(host="0.0.0.0", redis_url=redis_url, base_url=base_url) as one,
+        open_api(host="0.0.0.0", redis_url=redis_url, base_url=base_url) as two,
+    ):
+        other = await make_workspace(one, "acme")
+        keys = [await one.key("admin"), await one.key("admin", workspace_id=other)]
+        verify = "/api/v1/domains/unproved.invalid.example/verify"
+        for key in keys:
+            async with one.client(x_api_key=key) as client:
+                assert (
+                    await client.post("/api/v1/domains", json={"host": "unproved.invalid.example"})
+                ).status_code == 201
+        async with one.client(x_api_key=keys[0]) as here, two.client(x_api_key=keys[0]) as there:
+            for _ in range(6):
+                unknown = await here.post("/api/v1/domains/unclaimed.invalid.example/verify", json={})
+                assert unknown.status_code == 404
+            answers = [
+                await client.post(verify, json={}) for client in (here, there, here, there, here, there)
+            ]
+        assert [answer.status_code for answer in answers] == [409] * 5 + [429]
+        assert [answer.headers["ratelimit-remaining"] for answer in answers[:2]] == ["4", "3"]
+        assert answers[5].headers["ratelimit-remaining"] == "0"
+        assert 1 <= int(answers[5].headers["retry-after"]) <= 5
+        async with two.client(x_api_key=keys[1]) as client:
+            assert (await client.post(verify, json={})).status_code == 409
+
+
+async def test_workers_count_reports_together(open_api: OpenApi, redis_url: str) -> None:
     """Two workers with one Redis: five at once for an address, whichever of them it meets."""
     async with (
         open_api(host="0.0.0.0", redis_url=redis_url, base_url="http://reports.example") as one,

@@ -5,12 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from laconic.codes.ahead.store import AheadStore
 from laconic.codes.cursor import Cursor
-from laconic.codes.maker import CodeMaker
-from laconic.codes.pool import random_pivot
-from laconic.codes.store import CodeStore
+from laconic.codes.maker import FEW, CodeMaker
 from laconic.errors import Unavailable
-
-_MAKE_AT_A_TIME = 256
 
 
 class Allocations:
@@ -19,14 +15,12 @@ class Allocations:
     def __init__(
         self,
         store: AheadStore,
-        pool: CodeStore,
         cursor: Cursor,
         maker: CodeMaker,
         *,
         pool_min_size: int,
     ) -> None:
         self._store = store
-        self._pool = pool
         self._cursor = cursor
         self._maker = maker
         self._pool_min_size = pool_min_size
@@ -44,23 +38,16 @@ class Allocations:
         if not self._pool_min_size:
             return []
         try:
-            return await self._pool.reserve(
-                self._maker.region,
-                self._maker.length,
-                # The pool is there for links first.
-                min(count, self._pool_min_size // 10),
-                holder,
-                pivot=random_pivot(self._maker),
-                floor=self._cursor.floor(),
-            )
+            # The pool is there for links first.
+            return await self._cursor.reserve(min(count, self._pool_min_size // 10), holder)
         except Unavailable:
             return []
 
     async def _make(self, holder: str, count: int) -> list[str]:
         counters = await self._cursor.lease(count)
         codes: list[str] = []
-        for start in range(0, count, _MAKE_AT_A_TIME):
-            codes += self._maker.make(counters[start : start + _MAKE_AT_A_TIME])
+        for start in range(0, count, FEW):
+            codes += self._maker.make(counters[start : start + FEW])
             await asyncio.sleep(0)  # redirects are answered by the same loop
         await self._store.insert_reserved(self._maker.region, codes, holder)
         return codes

@@ -15,6 +15,7 @@ from laconic import clock
 from laconic.errors import NotAuthenticated, ScopeMissing, TooManyRequests
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.settings import Rate, Settings
+from laconic.web.api.limit_table import LimitTable
 from laconic.web.api.limits import Limiter, Limits
 from laconic.web.api.problems import FORM_EXPIRED, Problem
 from laconic.web.api.session_cookie import SessionCookie
@@ -62,7 +63,10 @@ def may_be_open(settings: Settings) -> bool:
 class Gate:
     """Turns a request into an actor."""
 
-    def __init__(self, settings: Settings, services: Services, forms: FormTokens) -> None:
+    def __init__(
+        self, settings: Settings, services: Services, forms: FormTokens, table: LimitTable | None = None
+    ) -> None:
+        """`table` is where the workers of this machine count together."""
         self._workspaces = services.workspaces
         self._api_keys = services.api_keys
         self._sessions = services.people.sessions
@@ -74,11 +78,12 @@ class Gate:
 
         self._base_url = settings.base_url
         self._shared_store = services.shared_store
+        self._table = table or LimitTable()
         self._limits: dict[str, Limits] = {}
         self._creates = self.new_limits("create", settings.rate_create)
         self._requests = self.new_limits("api", settings.rate_api)
         self._pool = services.pool
-        self._short_limiter = Limiter(settings.rate_api.per_second, settings.rate_api.burst)
+        self._short_limiter = self._new_limiter("scarce codes", settings.rate_api)
         self.slowed = 0
         """Creates refused because codes are scarce."""
         self._has_users = False
@@ -92,9 +97,12 @@ class Gate:
         """For whatever may be done only so often, the same for all who ask under this name. Two installations may use
         one Redis: their callers must not meet."""
         if name not in self._limits:
-            limiter = Limiter(rate.per_second, rate.burst)
+            limiter = self._new_limiter(name, rate)
             self._limits[name] = Limits(name, limiter, self._shared_store, self._base_url)
         return self._limits[name]
+
+    def _new_limiter(self, name: str, rate: Rate) -> Limiter:
+        return Limiter(rate.per_second, rate.burst, self._table, name)
 
     async def admit(self, request: Request, scope: str, *, own_page: bool = False) -> Actor:
         """The caller, if they may do this; raises NotAuthenticated, ScopeMissing or TooManyRequests.
@@ -122,25 +130,25 @@ class Gate:
             secret = _secret_of(request)
             if secret is not None:
                 actor = await self._api_keys.authenticate(secret, plain_address(address))
-                await self._limit(request, self._requests, f"key {actor.api_key_id}")
+                await self.limit(request, self._requests, f"key {actor.api_key_id}")
                 return actor
             signed_in = await self.signed_in(request)
             if signed_in is not None:
-                await self._limit(request, self._requests, f"user {signed_in.user.id}")
+                await self.limit(request, self._requests, f"user {signed_in.user.id}")
                 if not own_page:
                     await self._require_own_page(request)
                 return signed_in.actor(plain_address(address))
             if await self._is_open(request):
                 return _open_actor(address)
             if self._anyone_may_create and scope == LINKS_CREATE:
-                await self._limit(request, self._creates, address)
+                await self.limit(request, self._creates, address)
                 return Actor(
                     DEFAULT_WORKSPACE_ID, _ANYONES_SCOPES, kind="anyone", address=plain_address(address)
                 )
             raise NotAuthenticated
         except NotAuthenticated:
             # Whoever tries out keys is slowed down like everybody else.
-            await self._limit(request, self._requests, f"address {address}")
+            await self.limit(request, self._requests, f"address {address}")
             raise
 
     async def signed_in(self, request: Request) -> SignedIn | None:
@@ -160,7 +168,8 @@ class Gate:
         ):
             raise Problem(FORM_EXPIRED, "A signed-in browser sends X-CSRF-Token, which its page holds.")
 
-    async def _limit(self, request: Request, limits: Limits, caller: str) -> None:
+    async def limit(self, request: Request, limits: Limits, caller: str) -> None:
+        """Counts the request, and lets its answer say what is left; raises TooManyRequests."""
         try:
             request.scope[ALLOWANCE].append(await limits.check(caller))
         except TooManyRequests as refusal:

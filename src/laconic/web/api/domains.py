@@ -164,7 +164,7 @@ class DomainRoutes:
             domain = await self._domains.trust(actor, host)
         else:
             await self._domains.get(actor.workspace_id, host)  # what is unknown costs no look
-            await self._proofs.check(str(actor.workspace_id))
+            await self._gate.limit(request, self._proofs, str(actor.workspace_id))
             domain = await self._domains.verify(actor, host, method)
         return self._shown(actor.workspace_id, domain)
 

@@ -6,6 +6,7 @@ at the same time share their inserts. One bad line spoils no other.
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import asdict, dataclass
 from json.encoder import encode_basestring
@@ -30,8 +31,8 @@ from laconic.workspaces.model import Actor, ActorKind
 
 log = structlog.get_logger(__name__)
 
-# Lines judged without giving the loop to others: about a millisecond, which only other imports wait for.
-_SLICE = 64
+# Lines judged without giving the loop to others: some milliseconds, which only other imports wait for.
+_SLICE = 256
 # Lines under way at once: some inserts' worth, so that one is written while the next is judged.
 _MOST_UNDER_WAY = 4 * MANY_PER_INSERT
 
@@ -161,7 +162,13 @@ class _Import:
         return asyncio.create_task(self._make(first, lines))
 
     async def _make(self, first: int, lines: list[bytes]) -> list[bytes]:
-        results: list[Any] = [await self._draft_from(line) for line in lines]
+        results: list[Any] = []
+        for line in lines:
+            url = _plain_url(line)
+            if url is None:
+                results.append(await self._draft_from(line))
+            else:
+                results.append(LinkDraft(url, code_holder=self._order.code_holder))
         drafts = [result for result in results if isinstance(result, LinkDraft)]
         key = self._order.idempotency_key
         if key is None:
@@ -181,9 +188,6 @@ class _Import:
     async def _draft_from(self, line: bytes | Problem) -> LinkDraft | LaconicError:
         if isinstance(line, Problem):
             return line
-        plain = _plain_url(line)
-        if plain is not None:
-            return LinkDraft(plain, code_holder=self._order.code_holder)
         try:
             asked = model_from_json(LinkRequest, line)
             domain_id = await self._services.locator.for_new(self._order.workspace_id, asked.domain)
@@ -244,9 +248,21 @@ class _Import:
         ).encode()
 
 
-def _plain_url(line: bytes) -> str | None:
+# A string without escapes and control characters says the same in JSON as here (RFC 8259, section 7).
+_SPACE = rb"[ \t\r\n]*"
+_PLAIN_LINE = re.compile(
+    _SPACE.join([b"", rb"\{", rb'"original_url"', b":", rb'"([^"\\\x00-\x1f]*)"', rb"\}", b""])
+)
+
+
+def _plain_url(line: bytes | Problem) -> str | None:
     """What most lines are: a URL and nothing else. The model would take five times as long to say the same."""
+    if isinstance(line, Problem):
+        return None
+    plain = _PLAIN_LINE.fullmatch(line)
     try:
+        if plain is not None:
+            return plain[1].decode()
         document = from_json(line)
     except ValueError:
         return None

@@ -1,8 +1,8 @@
 """Rate limits by the generic cell rate algorithm: one number for each caller.
 
-On one machine the numbers lie in each worker's memory. Where there is a shared store (Redis), all machines count
-together; when it does not answer, each worker goes on counting for itself. That lets more through, and is seen: one log
-line when it begins and one when it ends, and a counter.
+On one machine the numbers lie in memory that its workers share. Where there is a shared store (Redis), all machines
+count together; when it does not answer, each machine goes on counting for itself. That lets more through, and is seen:
+one log line when it begins and one when it ends, and a counter.
 """
 
 import hashlib
@@ -15,10 +15,9 @@ import structlog
 from laconic import clock
 from laconic.errors import SharedAway, TooManyRequests
 from laconic.storage.shared import Script, SharedStore
+from laconic.web.api.limit_table import LimitTable
 
 log = structlog.get_logger(__name__)
-
-_MOST_CALLERS = 100_000
 
 
 class Allowance(NamedTuple):
@@ -38,35 +37,35 @@ class Allowance(NamedTuple):
 
 
 class Limiter:
-    """So many a second, and so many at once, for each caller; in this process's memory."""
+    """So many a second, and so many at once, for each caller of this machine. `name` keeps apart those of one table."""
 
     def __init__(
-        self, per_second: float, burst: int, *, monotonic: Callable[[], float] = clock.monotonic
+        self,
+        per_second: float,
+        burst: int,
+        table: LimitTable | None = None,
+        name: str = "",
+        *,
+        monotonic: Callable[[], float] = clock.monotonic,
     ) -> None:
         self.burst = burst
         self._interval = 1.0 / per_second
         self._tolerance = self._interval * (burst - 1)
+        self._table = table or LimitTable()
+        self._name = name
         self._monotonic = monotonic
-        # The moment from which on a caller's next request is within the rate.
-        self._due: dict[str, float] = {}
 
     def check(self, caller: str) -> Allowance:
         """Counts one request, or raises TooManyRequests."""
-        moment = self._monotonic()
-        due = max(self._due.get(caller, moment), moment)
-        if due - moment > self._tolerance:
-            raise TooManyRequests(due - moment - self._tolerance)
-        if len(self._due) >= _MOST_CALLERS:
-            self._due = {name: at for name, at in self._due.items() if at > moment}
-        self._due[caller] = due = due + self._interval
-        return self._allowance(due - moment)
+        known_as = hash((self._name, caller))
+        return self.judge(self._table.take(known_as, self._monotonic(), self._interval, self._tolerance))
 
     def numbers(self) -> tuple[int, int]:
         """Interval and tolerance in microseconds, for a store that counts for many."""
         return round(self._interval * _MICROSECONDS), round(self._tolerance * _MICROSECONDS)
 
     def judge(self, ahead: float) -> Allowance:
-        """By a number that was counted elsewhere: how far ahead the caller is, or minus the wait."""
+        """By the number that was counted: how far ahead the caller is, or minus the wait."""
         if ahead < 0:
             raise TooManyRequests(-ahead)
         return self._allowance(ahead)
@@ -98,7 +97,7 @@ _MICROSECONDS = 1_000_000
 
 
 class Limits:
-    """One rate for all callers of a kind: shared where there is a store for it, otherwise this process's own."""
+    """One rate for all callers of a kind: shared where there is a store for it, otherwise this machine's own."""
 
     def __init__(
         self, name: str, limiter: Limiter, store: SharedStore | None = None, installation: str = ""
@@ -111,7 +110,7 @@ class Limits:
         self.is_away = False
         self.refused = 0
         self.counted_alone = 0
-        """Requests that this process has counted by itself, because the shared store did not answer."""
+        """Requests that were counted on this machine alone, because the shared store did not answer."""
 
     async def check(self, caller: str) -> Allowance:
         """Counts one request, or raises TooManyRequests."""
@@ -146,7 +145,7 @@ class Limits:
         self.counted_alone += 1
         if not self.is_away:
             self.is_away = True
-            log.warning("rate limits are counted by each worker alone", limit=self.name, error=str(error))
+            log.warning("rate limits are counted by each machine alone", limit=self.name, error=str(error))
 
     def _tell_of_return(self) -> None:
         if self.is_away:

@@ -104,14 +104,14 @@ RATE_LIMITED = Metric(
 UNSHARED = Metric(
     "laconic_rate_limit_unshared_total",
     "counter",
-    "Requests counted by one worker alone, because Redis did not answer: the limit let more through.",
+    "Requests counted by one machine alone, because Redis did not answer: the limit let more through.",
     ("limit",),
     _each(LIMITS),
 )
 FAILING_OPEN = Metric(
     "laconic_rate_limit_failing_open",
     "gauge",
-    "1 while rate limits that should be shared are counted by each worker alone.",
+    "1 while rate limits that should be shared are counted by each machine alone.",
     ("limit",),
     _each(LIMITS),
     combine="max",

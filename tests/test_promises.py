@@ -1,0 +1,105 @@
+"""The page of promises: a row for each test, with what it found and when."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import pytest
+
+from tests import promises
+
+PAGE = "Before.\n\n<!-- begin: by a program -->\nstale\n<!-- end -->\n\nAfter.\n"
+KILL = "tests/faults/test_kill.py::test_p1_creates_survive[{}]"
+
+
+def told(
+    node: str, outcome: Literal["passed", "failed"] = "passed", when: str = "call", **properties: Any
+) -> Any:
+    return pytest.TestReport(
+        node,
+        ("", None, ""),
+        {},
+        outcome,
+        None,
+        when,  # type: ignore[arg-type]
+        user_properties=list(properties.items()),
+        duration=61.0,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "promises.md").write_text(PAGE)
+    return tmp_path
+
+
+def write(folder: Path, *reports: Any) -> str:
+    ledger = promises.Ledger(folder)
+    for report in reports:
+        ledger.pytest_runtest_logreport(report)
+    ledger.pytest_sessionfinish()
+    return (folder / "promises.md").read_text()
+
+
+def test_a_row_says_figure_seed_time_and_command(folder: Path) -> None:
+    """The cases of a test together; the fixture's time, which does the work, is the test's."""
+    text = write(
+        folder,
+        told(KILL.format("sqlite"), when="setup"),
+        told(KILL.format("sqlite"), figure="0 lost of 9", seed=7),
+        told(KILL.format("postgres"), figure="0 lost of 8"),
+    )
+    row = next(line for line in text.splitlines() if "**P1**" in line)
+    assert "`tests/faults/test_kill.py` `test_p1_creates_survive`" in row
+    assert "sqlite: 0 lost of 9, seed 7; postgres: 0 lost of 8" in row or (
+        "postgres: 0 lost of 8; sqlite: 0 lost of 9, seed 7" in row
+    )
+    assert ", 183 s |" in row
+    assert '`make faults ARGS="-k test_p1_creates_survive"`' in row
+    assert "**P8**" in text
+    assert text.startswith("Before.")
+    assert text.endswith("After.\n")
+    assert "stale" not in text
+
+
+def test_a_failure_shows(folder: Path) -> None:
+    """Whatever the test had told before."""
+    text = write(folder, told(KILL.format("sqlite"), "failed", figure="3 lost"))
+    assert "**1 of 1 failed**; sqlite: 3 lost" in text
+
+
+def test_a_test_that_was_left_out_keeps_its_row(folder: Path) -> None:
+    """With the date of its last run."""
+    write(folder, told(KILL.format("sqlite"), figure="0 lost of 9"))
+    kept = json.loads((folder / "promises.json").read_text())
+    kept[KILL.format("sqlite")]["date"] = "2001-01-01"
+    (folder / "promises.json").write_text(json.dumps(kept))
+    text = write(folder, told("tests/a.py::test_p5_expired"))
+    assert "0 lost of 9 | 2001-01-01" in text
+    assert "1 case, 0 failed" in text
+
+
+def test_ratios_come_from_the_benchmark(folder: Path) -> None:
+    """P11 and P12 are measured there."""
+    figure = {"name": "ratio: web worker, click journaled", "median": 0.71, "lowest": 0.7, "highest": 0.8}
+    one = {"scenario": "hit", "figures": [figure], "date": "2001-01-01", "command": "make bench"}
+    (folder / "benchmarks.json").write_text(json.dumps([one]))
+    text = write(folder, told("tests/a.py::test_p5_expired"))
+    assert "ratio: web worker, click journaled: 0.71 (0.70 … 0.80) | 2001-01-01 | `make bench` |" in text
+
+
+def test_long_ones_are_chosen_and_quick_ones_where_there_are_none() -> None:
+    """Tests that belong to no promise and are not long are left out."""
+    nodes = {"test_p1_quick": False, "test_p1_long": True, "test_p5_quick": False, "test_other": False}
+
+    def item(name: str, is_long: bool) -> Any:
+        return SimpleNamespace(nodeid=f"a.py::{name}", get_closest_marker=lambda _: is_long or None)
+
+    items = [item(name, is_long) for name, is_long in nodes.items()]
+    gone: list[Any] = []
+    hook = SimpleNamespace(pytest_deselected=lambda *, items: gone.extend(items))
+    config: Any = SimpleNamespace(option=SimpleNamespace(promises=True), hook=hook)
+    promises.choose(config, items)
+    assert [one.nodeid for one in items] == ["a.py::test_p1_long", "a.py::test_p5_quick"]
+    assert len(gone) == 2
