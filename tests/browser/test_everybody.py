@@ -3,13 +3,16 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import OpenWindow
 from tests.browser.window import Scheme, Size, call_api, open_window
 from tests.flows.server import LaconicServer
 
-PUBLIC = ("/", "/everyb1+", "/nothere1", "/goneby1", "/not!a!code", "/dashboard/sign-in", "/docs")
+PUBLIC = (
+    *("/", "/everyb1+", "/nothere1", "/goneby1", "/goneby1+", "/everyb2", "/everyb3", "/not!a!code"),
+    *("/dashboard/sign-in", "/docs"),
+)
 DASHBOARD = (
     "/dashboard",
     "/dashboard/account",
@@ -27,10 +30,10 @@ MOST_DASHBOARD_BYTES = 300_000
 
 @pytest.fixture(scope="module")
 def links(chromium: Browser, laconic: LaconicServer, ann: Any) -> None:
-    """One that lives and one that is gone."""
+    """One that lives, and one that is gone for each of three reasons."""
     window = open_window(chromium, laconic.base_url, state=ann)
     window.goto("/dashboard/account")
-    for code in ("everyb1", "goneby1"):
+    for code in ("everyb1", "goneby1", "everyb2", "everyb3"):
         body = {
             "original_url": "https://example.com/" + "long/" * 60,
             "custom_code": code,
@@ -38,6 +41,8 @@ def links(chromium: Browser, laconic: LaconicServer, ann: Any) -> None:
         }
         call_api(window, "POST", "/api/v1/urls", body)
     call_api(window, "DELETE", "/api/v1/urls/goneby1")
+    call_api(window, "PATCH", "/api/v1/urls/everyb2", {"is_active": False})
+    call_api(window, "POST", "/api/admin/links/everyb3/takedown", {"reason": "It asked for passwords."})
     window.close()
 
 
@@ -61,6 +66,25 @@ def test_pages_are_for_everybody(window: OpenWindow, ann: Any, size: Size, schem
             wrong.append(f"{path}: its layout shifts by {one.layout_shift():.4f}")
         wrong += [f"{path}: {violation}" for violation in one.violations()]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.usefixtures("links")
+def test_too_fast_is_said_where_it_is_seen(window: OpenWindow) -> None:
+    """A report too many: the refusal stands above all that has to be scrolled, on a phone too, and for everybody."""
+    one = window("phone", "dark")
+    for _ in range(20):
+        one.goto("/everyb1+")
+        one.page.get_by_text("Report this link").click()
+        one.page.get_by_label("What is wrong").select_option("spam")
+        with one.page.expect_navigation() as sent:
+            one.page.get_by_role("button", name="Send report").click()
+        if sent.value.status == 429:
+            break
+        expect(one.page.get_by_role("status").filter(has_text="Thank you")).to_be_in_viewport()
+    expect(one.page.get_by_role("alert")).to_contain_text("not sent")
+    expect(one.page.get_by_role("alert")).to_be_in_viewport()
+    assert not one.grave_findings()
+    assert not one.has_sideways_scroll()
 
 
 @pytest.mark.usefixtures("links")

@@ -66,8 +66,7 @@ class LinkBrowser:
         if query.search and query.search.strip():
             check_text("search", query.search)
             return await self._searched(workspace_id, query, query.search.strip())
-        if query.sort.endswith("clicks") and _picks_few(query) and self._search_store is not None:
-            # The totals' index knows nothing of states and days: what few links they leave is found first.
+        if _picks_few(query) and self._search_store is not None:
             left = Conditions()
             self._filter(left, query)
             found = await self._search_store.left_by(workspace_id, str(left), left.arguments)
@@ -147,9 +146,11 @@ class LinkBrowser:
 
 
 def _picks_few(query: Query) -> bool:
-    """May the filters leave next to nothing of a large workspace?"""
+    """May the filters leave next to nothing of a large workspace, and the order's index not know of them?"""
+    if query.state == "expired":
+        return True
     is_bounded = query.created_from is not None or query.created_to is not None
-    return is_bounded or query.state in ("expired", "disabled")
+    return query.sort.endswith("clicks") and (is_bounded or query.state == "disabled")
 
 
 def _words(text: str) -> Sequence[str]:

@@ -155,17 +155,21 @@ async def _leg(
     limit: int,
 ) -> list[Link]:
     direction, comparison = ("DESC", "<") if leg.is_descending else ("ASC", ">")
-    link_id = "link_total.link_id" if leg.by_totals else "short_link.id"
+    by_totals = leg.by_totals and not conditions.names_ids
+    link_id = "link_total.link_id" if by_totals else "short_link.id"
+    # The sum keeps the planner from walking all totals to find the few links that are named.
+    column = f"{leg.column} + 0" if leg.by_totals and conditions.names_ids else leg.column
     if leg.condition:
         conditions.add(leg.condition)
     if behind is not None:
         value, last = conditions.mark(behind.value), conditions.mark(behind.link_id)
-        conditions.add(f"({leg.column}, {link_id}) {comparison} ({value}, {last})")
+        conditions.add(f"({column}, {link_id}) {comparison} ({value}, {last})")
     return await store.list_page(
         workspace_id,
         str(conditions),
         conditions.arguments,
-        f"{leg.column} {direction}, {link_id} {direction}",
+        f"{column} {direction}, {link_id} {direction}",
         limit,
-        by_totals=leg.by_totals and not conditions.names_ids,
+        by_totals=by_totals,
+        names_ids=conditions.names_ids,
     )

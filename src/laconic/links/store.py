@@ -157,11 +157,14 @@ class LinkStore:
         limit: int,
         *,
         by_totals: bool = False,
+        names_ids: bool = False,
     ) -> list[Link]:
         """Links that are neither deleted nor blanked. `condition` and `order` are made by `browse`, never by a caller's text.
 
-        `by_totals`: only links that were followed, read from their totals on.
+        `by_totals`: only links that were followed, read from their totals on. `names_ids`: the condition names a few
+        links; the plus keeps the planner from walking the whole workspace instead.
         """
+        own = "+short_link.workspace_id = $1" if names_ids else "short_link.workspace_id = $1"
         source = f"{_SELECT} WHERE"
         if by_totals:
             source = (
@@ -169,7 +172,7 @@ class LinkStore:
                 " AND short_link.id = link_total.link_id AND"
             )
         rows = await self._database.for_workspace(workspace_id).fetch_all(
-            f"{source} short_link.workspace_id = $1 AND NOT is_deleted AND original_url IS NOT NULL{condition}"
+            f"{source} {own} AND NOT is_deleted AND original_url IS NOT NULL{condition}"
             f" ORDER BY {order} LIMIT {limit:d}",
             workspace_id,
             *arguments,

@@ -30,6 +30,7 @@ def answer_to(request: Request, error: LaconicError) -> Response:
         code=None,
         suggestion=None,
         note=None,
+        advice=None,
     )
     page = Response(body, kind.status, PAGE_HEADERS, media_type=HTML)
     if "retry-after" in response.headers:

@@ -43,6 +43,16 @@ _WORDS = {
     "method": ("method_not_allowed", "Links are followed with GET", "Only GET and HEAD are answered here."),
     "unavailable": ("unavailable", "Please try again", "The link cannot be looked up at this moment."),
 }
+# What a visitor may do about it.
+_ASK_ANEW = "Ask whoever gave it to you for one that works."
+_ADVICE = {
+    "malformed": "Compare it with the one that you were given.",
+    "unknown": "Compare it, letter by letter, with the one that you were given: a and A are different here.",
+    "expired": _ASK_ANEW,
+    "deleted": _ASK_ANEW,
+    "disabled": _ASK_ANEW,
+    "unavailable": "It is not lost: it works again in a moment.",
+}
 _STRAY = "".join(chr(number) for number in range(128) if not POSSIBLE_CODE.fullmatch(chr(number)))
 # What a text program puts around or behind a link: quotation marks, ellipsis, dashes, CJK full stops and brackets.
 _STRAY += "‘’‚“”„«»‹›…–—、。，．）］】」』›\u00a0\u200b\ufeff\ufffd"
@@ -88,6 +98,7 @@ def _page(refusal: Refusal, suggestion: str | None) -> bytes:
         code=refusal.code,
         suggestion=suggestion,
         note=refusal.note,
+        advice=_ADVICE.get(refusal.reason),
     )
 
 
