@@ -1,9 +1,12 @@
 """What is no valid request, or too large, or ambiguous: refused, closed, counted as nothing, and nobody else is harmed."""
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from laconic.redirect.lane.connection import Connection
 from tests.redirect.raw_http import Answer, Client, Closed, let_the_server_read, request
 from tests.redirect.serving import Site
 
@@ -304,3 +307,20 @@ async def _all_answers(client: Client) -> list[Answer]:
             answers.append(await client.answer())
     except (Closed, OSError):
         return answers
+
+
+async def test_no_memory_for_a_body_is_no_fault_of_the_client(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """503 as a problem document: the request was valid, and may be tried again."""
+
+    def out_of_memory(connection: Connection, body: bytes) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Connection, "on_body", out_of_memory)
+    async with await site.connect() as client:
+        await client.send(b"POST /shorten HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
+        answer = await client.answer()
+        assert (answer.status, answer.header("retry-after"), answer.is_last) == (503, "1", True)
+        assert answer.header("content-type") == "application/problem+json"
+        assert json.loads(answer.body)["code"] == "unavailable"

@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from datetime import UTC, tzinfo
 from typing import Any
 
 from laconic.clicks.moved.model import Pair
 from laconic.clock import DAY, HOUR
 from laconic.moving.records import MovedDay, MovedLink, Record, Unreadable
 from laconic.moving.sources.fields import count_of, flag_of, paged, text_of
+from laconic.moving.sources.tables import TableSource
 from laconic.moving.times import read_moment
-from laconic.storage.foreign import Foreign
 from laconic.storage.foreign import Record as Row
 
 _PAGE = 1_000
@@ -37,39 +36,22 @@ def find(tables: Mapping[str, frozenset[str]]) -> bool:
     return tables.get("links", frozenset()) >= _LINKS
 
 
-class Kutt:
+class Kutt(TableSource):
     """See `Source`. Kutt's rows of an hour grow until the hour is over; so the last one may come again, larger."""
 
     kind = "kutt"
-
-    def __init__(
-        self, database: Foreign, tables: Mapping[str, frozenset[str]], name: str, zone: tzinfo = UTC
-    ) -> None:
-        self.name = name
-        self._database = database
-        self._tables = tables
-        self._zone = zone
-        self._domains: dict[Any, str] = {}
-
-    async def size(self) -> int | None:
-        visits = await self._database.count("visits") if "visits" in self._tables else 0
-        return visits + await self._database.count("links")
+    links = "links"
 
     async def records(self) -> AsyncIterator[Record]:
-        if "domains" in self._tables:
-            rows = await self._database.page("domains", "id", None, 100_000)
-            self._domains = {row["id"]: text_of(row["address"]).lower() for row in rows}
+        await self._read_domains("address")
         async for row in paged(self._database, "links", "id"):
             yield self._link(row)
         if "visits" in self._tables:
             async for record in self._visits():
                 yield record
 
-    async def close(self) -> None:
-        await self._database.close()
-
     def _domain_of(self, row: Row) -> str | None:
-        return self._domains.get(row.get("domain_id")) or None
+        return self._domains.get(row.get("domain_id"), "").lower() or None
 
     def _link(self, row: Row) -> Record:
         place = f"links {row['id']}"

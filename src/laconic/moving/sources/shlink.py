@@ -2,13 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import UTC, tzinfo
 from typing import Any
 
 from laconic.moving.records import MovedClick, MovedLink, Record, Unreadable
 from laconic.moving.sources.fields import count_of, cut, flag_of, text_of
+from laconic.moving.sources.tables import TableSource
 from laconic.moving.times import read_moment
-from laconic.storage.foreign import Foreign
 from laconic.storage.foreign import Record as Row
 
 _PAGE = 500
@@ -22,28 +21,14 @@ def find(tables: Mapping[str, frozenset[str]]) -> bool:
     return tables.get("short_urls", frozenset()) >= _LINKS
 
 
-class Shlink:
+class Shlink(TableSource):
     """See `Source`."""
 
     kind = "shlink"
-
-    def __init__(
-        self, database: Foreign, tables: Mapping[str, frozenset[str]], name: str, zone: tzinfo = UTC
-    ) -> None:
-        self.name = name
-        self._database = database
-        self._tables = tables
-        self._zone = zone
-        self._domains: dict[Any, str] = {}
-
-    async def size(self) -> int | None:
-        visits = await self._database.count("visits") if "visits" in self._tables else 0
-        return visits + await self._database.count("short_urls")
+    links = "short_urls"
 
     async def records(self) -> AsyncIterator[Record]:
-        if "domains" in self._tables:
-            rows = await self._database.page("domains", "id", None, 100_000)
-            self._domains = {row["id"]: text_of(row["authority"]).partition(":")[0] for row in rows}
+        await self._read_domains("authority")
         after: Any = None
         while page := await self._database.page("short_urls", "id", after, _PAGE):
             after = page[-1]["id"]
@@ -52,9 +37,6 @@ class Shlink:
                 yield self._link(row, tags.get(row["id"], []))
         async for record in self._visits():
             yield record
-
-    async def close(self) -> None:
-        await self._database.close()
 
     async def _tags(self, ids: Sequence[int]) -> dict[Any, list[str]]:
         if "short_urls_in_tags" not in self._tables or "tags" not in self._tables:
@@ -92,8 +74,8 @@ class Shlink:
             return Unreadable(place, "malformed", str(error))
 
     def _domain_of(self, row: Row) -> str | None:
-        authority = self._domains.get(row.get("domain_id"))
-        return None if authority in (None, _DEFAULT) else authority
+        authority = self._domains.get(row.get("domain_id"), _DEFAULT)
+        return None if authority == _DEFAULT else authority.partition(":")[0]
 
     async def _visits(self) -> AsyncIterator[Record]:
         if "visits" not in self._tables:

@@ -29,16 +29,23 @@ Answer = tuple[bytes, bytes]
 """What stands before the date line, and what behind it."""
 
 
-def _plain_answer(status: int, text: bytes) -> Answer:
-    return status_line(status), (
-        b"content-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n"
-        b"connection: close\r\n\r\n%b" % (len(text), text)
-    )
+def _plain_answer(
+    status: int, text: bytes, head: bytes = b"content-type: text/plain; charset=utf-8\r\n"
+) -> Answer:
+    length = b"content-length: %d\r\nconnection: close\r\n\r\n" % len(text)
+    return status_line(status), head + length + text
 
 
 _BAD_REQUEST = _plain_answer(400, b"This is not a valid HTTP request.\n")
 _TOO_LARGE = _plain_answer(431, b"The request head is too large.\n")
 _TOO_SLOW = _plain_answer(408, b"The request did not arrive in time.\n")
+# Made now, because then there is no memory to make it. A problem document, for programs whose writes it refuses.
+_NO_MEMORY = _plain_answer(
+    503,
+    b'{"type":"urn:laconic:problem:unavailable","title":"The service is not available now","status":503,'
+    b'"detail":"The server has no memory left just now.","code":"unavailable"}\n',
+    b"content-type: application/problem+json\r\nretry-after: 1\r\n",
+)
 ONE_HOST = _plain_answer(400, b"A request has exactly one Host header.\n")
 
 
@@ -104,8 +111,9 @@ class Connection(HttpToolsProtocol):
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             self._ignore_upgrade(data[upgrade.args[0] :])
-        except httptools.HttpParserError:
-            self.refuse(_BAD_REQUEST)
+        except httptools.HttpParserError as error:
+            # What a callback raises comes as an error of the parser.
+            self.refuse(_NO_MEMORY if isinstance(error.__context__, MemoryError) else _BAD_REQUEST)
         else:
             if self.head_since or self.body_since:
                 self._count_part(len(data))
