@@ -20,7 +20,7 @@ _HIGHEST_PORT = 55_535
 
 
 def client_of(server: RedisServer) -> Any:
-    tls = {"ssl": True, "ssl_ca_certs": str(server.certificate)} if server.certificate else {}
+    tls: dict[str, Any] = {"ssl": True, "ssl_ca_certs": str(server.certificate)} if server.certificate else {}
     return Redis(port=server.port, socket_timeout=5, **tls)
 
 

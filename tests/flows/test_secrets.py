@@ -176,7 +176,7 @@ def test_what_the_operator_has_told_is_found_nowhere(migrated_url: str, tmp_path
     """Passwords of PostgreSQL, Redis and the mail server, the client secret of the identity provider, the metrics token:
     not in the log at its most talkative, in answers, in what commands print, nor in the database."""
     url = migrated_url.replace("postgres@", "postgres:planted-postgres-password@")
-    options = {**_TOLD, "host": "0.0.0.0", "log_level": "debug"}
+    options: dict[str, Any] = {**_TOLD, "host": "0.0.0.0", "log_level": "debug"}
     with LaconicServer(tmp_path, url, **options) as server:
         printed = [server.run("db", "status"), server.run("codes", "stats")]
         key = server.run("key", "create", "all", "--scope", "admin", "--scope", "operator")
@@ -205,7 +205,7 @@ def test_what_the_operator_has_told_is_found_nowhere(migrated_url: str, tmp_path
         {"redis_url": "http://laconic:planted-password@127.0.0.1/0"},
     ],
 )
-def test_a_start_that_fails_does_not_say_the_password(tmp_path: Path, setting: dict[str, str]) -> None:
+def test_a_start_that_fails_does_not_say_the_password(tmp_path: Path, setting: dict[str, Any]) -> None:
     """It says which setting is wrong, and what may stand there."""
     server = LaconicServer(tmp_path, **setting)
     done = subprocess.run(

@@ -3,7 +3,7 @@
 Two tenants have a record of every kind. Somebody of the one calls every route with every id of the other, in the path,
 in the query and in the body. Nothing of the other may come back, and nothing of it may change.
 
-That it sees a leak was tried twice. Without `workspace_id = $1` in `PeopleStore.find_user`, on SQLite, the walk failed with
+That it sees a leak was tried once: without `workspace_id = $1` in `PeopleStore.find_user`, on SQLite, the walk failed with
 "GET /api/v1/users/{user_id} by user admin, path ('user_id',): 200 (expected 404)" and with the planted word in the answer, for
 both users of the other tenant and for both callers who are admins. (On PostgreSQL with two roles the policy would have
 answered instead.)
