@@ -180,7 +180,7 @@ def write_journal(folder: Path, links: Sequence[int], shape: Shape, last_day: in
                 agent = _AGENT_NAMES[who % _AGENTS]
                 visitor = Visitor(address, agent, _REFERRERS[referer], _LANGUAGES[language].encode())
                 known[who, referer] = visitor
-            records.append(journal.record(moment, links[link], visitor))
+            records.append((moment, links[link], visitor))
             if len(records) == 500:
                 journal.write(records)
                 written += len(records)

@@ -3,20 +3,17 @@
 The product has no switch for it. Here the journal is replaced by one that makes no record and writes nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from unittest import mock
 
 from laconic.cli.main import main
-from laconic.clicks.click import Visitor
+from laconic.clicks.click import Followed
 from laconic.clicks.journal import Journal
 from laconic.serve import web_worker
 
 
 class _Forgetting(Journal):
-    def record(self, moment: int, link_id: int, visitor: Visitor) -> bytes:
-        return b""
-
-    def write(self, records: list[bytes]) -> None:
+    def write(self, clicks: Sequence[Followed]) -> None:
         pass
 
     def sync_job(self) -> Callable[[], None] | None:

@@ -32,7 +32,7 @@ MOMENT = 1_750_000_000_000_000
 
 def click_on(journal: Journal, link_id: int, count: int = 1, moment: int = MOMENT) -> None:
     """One batch, as one loop tick writes it."""
-    journal.write([journal.record(moment + number, link_id, VISITOR) for number in range(count)])
+    journal.write([(moment + number, link_id, VISITOR) for number in range(count)])
 
 
 def die_after_clicks(folder: Path, link_id: int, count: int) -> None:

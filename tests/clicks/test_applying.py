@@ -28,7 +28,7 @@ BOT = Visitor(b"66.249.66.1", GOOGLEBOT, b"", b"")
 
 
 def write(journal: Journal, *clicks: tuple[int, int, Visitor]) -> None:
-    journal.write([journal.record(moment, link_id, visitor) for moment, link_id, visitor in clicks])
+    journal.write(clicks)
 
 
 async def rows(database: Database, sql: str, *args: Any) -> list[tuple[Any, ...]]:

@@ -61,7 +61,7 @@ async def stored(database: Database, moment: int = MOMENT) -> list[tuple[Any, ..
 
 
 def click(journal: Journal, moment: int, *links: int, visitor: Visitor = VISITOR) -> None:
-    journal.write([journal.record(moment, link, visitor) for link in links])
+    journal.write([(moment, link, visitor) for link in links])
 
 
 def test_the_less_of_two_is_kept() -> None:

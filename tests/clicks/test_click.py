@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic.clicks.click import LONGEST_RECORD, Click, Visitor, find_record, read_record, record_of
+from laconic.clicks.click import LONGEST_RECORD, Click, Visitor, find_record, read_record, records_of
 
 _TEXTS = st.binary(max_size=200)
 _VISITORS = st.tuples(_TEXTS, _TEXTS, _TEXTS, _TEXTS)
@@ -13,7 +13,9 @@ _HEADS = st.tuples(
 
 
 def _record(head: tuple[int, int, int] = (7, 8, 9), agent: bytes = b"Mozilla/5.0") -> bytes:
-    return record_of(*head, Visitor(b"203.0.113.9", agent, b"https://news.example/", b"de"))
+    sequence, moment, link_id = head
+    visitor = Visitor(b"203.0.113.9", agent, b"https://news.example/", b"de")
+    return records_of(sequence, [(moment, link_id, visitor)])
 
 
 @given(_HEADS, _VISITORS)
@@ -23,7 +25,7 @@ def test_a_record_reads_back_as_it_was_written(
     """Every number and every header value that fits comes back unchanged, and the end is the record's end."""
     address = visitor[0][:64]
     language = visitor[3][:128]
-    record = record_of(*head, Visitor(address, visitor[1], visitor[2], language))
+    record = records_of(head[0], [(*head[1:], Visitor(address, visitor[1], visitor[2], language))])
     assert read_record(record, 0) == (Click(*head, address, visitor[1], visitor[2], language), len(record))
 
 
@@ -42,7 +44,7 @@ def test_records_stand_one_after_another(clicks: list[tuple[tuple[int, int, int]
 @given(st.binary(max_size=10_000), st.binary(max_size=10_000), st.binary(max_size=10_000))
 def test_endless_headers_are_cut(agent: bytes, referrer: bytes, language: bytes) -> None:
     """However long a header is, the record stays within its bound and keeps the beginning."""
-    record = record_of(1, 2, 3, Visitor(b"a" * 500, agent, referrer, language))
+    record = records_of(1, [(2, 3, Visitor(b"a" * 500, agent, referrer, language))])
     assert len(record) <= LONGEST_RECORD
     found = read_record(record, 0)
     assert found is not None

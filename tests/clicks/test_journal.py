@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from laconic.clicks.click import Visitor, record_of
+from laconic.clicks.click import Visitor
 from laconic.clicks.journal import SEGMENT_HEAD, Journal, lock_path
 from tests.clicks.records import (
     MOMENT,
@@ -20,7 +20,7 @@ from tests.clicks.records import (
     segments,
 )
 
-_RECORD_BYTES = len(record_of(1, MOMENT, 1, VISITOR))
+_RECORD_BYTES = VISITOR.record_length
 
 
 class _Clock:
@@ -169,11 +169,8 @@ def test_what_stands_behind_a_torn_record_is_missed_too(folder: Path) -> None:
     journal = Journal(folder, segment_bytes=1 << 16)
     large = Visitor(b"", b"a" * 1_000, b"", b"")
     small = Visitor(b"", b"", b"", b"")
-    records = [
-        journal.record(MOMENT, link_id, visitor) for link_id, visitor in ((1, small), (2, large), (3, small))
-    ]
-    with largest_file(SEGMENT_HEAD.size + len(records[0]) + 500):
-        journal.write(records)
+    with largest_file(SEGMENT_HEAD.size + small.record_length + 500):
+        journal.write([(MOMENT, 1, small), (MOMENT, 2, large), (MOMENT, 3, small)])
     assert journal.missed == 2
     click_on(journal, 4)
     assert [click.link_id for click in clicks_of(folder)] == [1, 4]
@@ -238,7 +235,7 @@ def test_no_descriptor_is_left_behind(folder: Path) -> None:
 def test_visitors_with_empty_headers_are_clicks_too(folder: Path) -> None:
     """A record that ends with zeros is whole."""
     journal = Journal(folder)
-    journal.write([journal.record(MOMENT, 5, Visitor(b"", b"", b"", b""))])
+    journal.write([(MOMENT, 5, Visitor(b"", b"", b"", b""))])
     assert [click.link_id for click in clicks_of(folder)] == [5]
     journal.close()
 

@@ -14,6 +14,7 @@ checksum is taken once, and each click adds only the 24 bytes of its own.
 """
 
 import re
+from collections.abc import Iterable
 from struct import Struct
 from typing import NamedTuple
 from zlib import crc32
@@ -22,6 +23,7 @@ HEAD = Struct("<IIQqq")
 PREFIX = Struct("<II")
 BODY = Struct("<Qqq")
 _LENGTHS = Struct("<HHHH")
+_pack_prefix, _pack_body = PREFIX.pack, BODY.pack
 
 # What one header may take of a record: enough for any browser, little enough for a hostile one.
 _LONGEST_ADDRESS = 64
@@ -60,10 +62,24 @@ class Visitor:
         self.record_length = HEAD.size + len(self.bytes)
 
 
-def record_of(sequence: int, moment: int, link_id: int, visitor: Visitor) -> bytes:
-    """The journal's bytes for one click."""
-    body = BODY.pack(sequence, moment, link_id)
-    return PREFIX.pack(visitor.record_length, crc32(body, visitor.checksum)) + body + visitor.bytes
+# A click on its way into a journal: moment, link, visitor.
+Followed = tuple[int, int, Visitor]
+
+
+def records_of(sequence: int, clicks: Iterable[Followed]) -> bytes:
+    """The journal's bytes for these clicks; the first has this number.
+
+    By the tick: a call for each, and a copy of each before all are joined, took half as long again (measured).
+    """
+    parts: list[bytes] = []
+    for number, (moment, link_id, visitor) in enumerate(clicks, sequence):
+        body = _pack_body(number, moment, link_id)
+        parts += (
+            _pack_prefix(visitor.record_length, crc32(body, visitor.checksum)),
+            body,
+            visitor.bytes,
+        )
+    return b"".join(parts)
 
 
 # The length field of a record, 40 to 4,096, as four little-endian bytes. No zeros match.

@@ -1,6 +1,6 @@
 """The click's way to disk: one process appends, ingest reads.
 
-The lane hands over the records of one loop tick and they are written by one write(2); only then do the
+The lane hands over the clicks of one loop tick and they are written by one write(2); only then do the
 answers go out. The page cache survives the death of the process; a sync every 100 ms, off the loop, bounds what
 a power cut can take. When the disk refuses, redirects go on and the clicks missed are counted.
 
@@ -13,12 +13,12 @@ import contextlib
 import fcntl
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from struct import Struct
 
 from laconic import clock
-from laconic.clicks.click import Visitor, record_of
+from laconic.clicks.click import Followed, records_of
 
 SEGMENT_HEAD = Struct("<8s16sQ")
 SEGMENT_MAGIC = b"LACJRNL1"
@@ -103,14 +103,10 @@ class Journal:
             # A full disk stops no redirect, at the start either: the first click tries again.
             self._retry_at = 0.0
 
-    def record(self, moment: int, link_id: int, visitor: Visitor) -> bytes:
-        """The bytes of one click, numbered; to be given to `write`."""
-        self._sequence += 1
-        return record_of(self._sequence, moment, link_id, visitor)
-
-    def write(self, records: list[bytes]) -> None:
-        """Appends the records by one write(2). Never raises: what cannot be written is counted."""
-        data = b"".join(records)
+    def write(self, clicks: Sequence[Followed]) -> None:
+        """Appends a record for each by one write(2). Never raises: what cannot be written is counted."""
+        data = records_of(self._sequence + 1, clicks)
+        self._sequence += len(clicks)
         written = 0
         try:
             if self._fd < 0 or self._offset + len(data) > self._segment_bytes:
@@ -119,7 +115,7 @@ class Journal:
             while written < len(data):
                 written += self._write_rest(data, written)
         except OSError:
-            self._keep_whole(records, written)
+            self._keep_whole(clicks, written)
             return
         self._offset += len(data)
 
@@ -129,12 +125,13 @@ class Journal:
             raise OSError("the disk takes no more bytes")
         return more
 
-    def _keep_whole(self, records: list[bytes], written: int) -> None:
+    def _keep_whole(self, clicks: Sequence[Followed], written: int) -> None:
         """Of a batch cut short: whole records stay, for ingest may have read them; a torn one is overwritten."""
-        for record in records:
-            if len(record) <= written:
-                written -= len(record)
-                self._offset += len(record)
+        for _, _, visitor in clicks:
+            length = visitor.record_length
+            if length <= written:
+                written -= length
+                self._offset += length
             else:
                 written = 0
                 self.missed += 1

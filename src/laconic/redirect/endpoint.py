@@ -89,7 +89,7 @@ class RedirectEndpoint:
             headers.get(b"referer", b""),
             headers.get(b"accept-language", b""),
         )
-        self._journal.write([self._journal.record(now(), entry.link_id, visitor)])
+        self._journal.write([(now(), entry.link_id, visitor)])
 
     def _address_of(self, scope: Scope) -> bytes:
         client = scope.get("client")

@@ -6,6 +6,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from laconic.clicks.click import Followed
 from laconic.clicks.journal import Journal
 from laconic.clock import SECOND, monotonic, nanoseconds, now, to_http_date
 from laconic.redirect.cache import RedirectCache
@@ -34,9 +35,8 @@ class Lane:
         self.hosts = hosts
         self.prefix_of = hosts.prefix_of
         self.find_now = cache.find_now if looks_up else None
-        self.record = journal.record
         self.proxies = proxies or TrustedProxies([])
-        self.records: list[bytes] = []
+        self.clicks: list[Followed] = []
         self.answers: list[tuple[HttpToolsProtocol, Redirect, bool]] = []
         # What is told to whoever watches. Counted by the tick, not by the answer; only unusual statuses cost anything.
         self.answered = 0
@@ -50,7 +50,7 @@ class Lane:
         self.second = 0.0
         self.date = b""
         self.heads: dict[int, bytes] = {}
-        self._write_records = journal.write
+        self._write_clicks = journal.write
         self.turn_second()
 
     def turn_second(self) -> None:
@@ -62,9 +62,9 @@ class Lane:
     def flush(self) -> None:
         """Journal first, answers second. Whatever the journal does, the answers go out."""
         answers, self.answers = self.answers, []
-        records, self.records = self.records, []
-        if records:
-            self._write_records(records)
+        clicks, self.clicks = self.clicks, []
+        if clicks:
+            self._write_clicks(clicks)
         heads = self.heads
         for connection, entry, is_last in answers:
             if connection.parser is None:

@@ -1,4 +1,4 @@
-"""Which requests are answered at once, and how: no await, no object beyond the click's record, no log line."""
+"""Which requests are answered at once, and how: no await, no object beyond the click, no log line."""
 
 import asyncio
 import re
@@ -100,7 +100,7 @@ class LaneProtocol(Connection):
         if head.is_click:
             if head.visitor_key is not self._visitor_key:
                 self._meet_visitor(head.visitor_key)
-            lane.records.append(lane.record(moment, entry.link_id, self._visitor))
+            lane.clicks.append((moment, entry.link_id, self._visitor))
         entry.visited = True
         if not lane.answers:
             lane.begun = moment
@@ -170,7 +170,7 @@ class LaneProtocol(Connection):
             if is_click:
                 if key != self._visitor_key:
                     self._meet_visitor(key)
-                lane.records.append(lane.record(moment, entry.link_id, self._visitor))
+                lane.clicks.append((moment, entry.link_id, self._visitor))
         elif method != b"HEAD":
             return False
         is_last = not parser.should_keep_alive()
