@@ -148,4 +148,4 @@ def test_unknown_scenarios_are_refused(capsys: pytest.CaptureFixture[str]) -> No
     """With the names of those there are."""
     with pytest.raises(SystemExit):
         parse(["hits"], list(SCENARIOS))
-    assert "hit, journal, create" in capsys.readouterr().err
+    assert "hit, hot, pipeline" in capsys.readouterr().err

@@ -433,3 +433,13 @@ def test_an_empty_user_part_is_no_credential(url: str) -> None:
 def test_a_name_of_one_label_may_be_a_target(url: str) -> None:
     """It leads nowhere public, but it is no private address either, and the browser decides."""
     assert RULES.check(url).location == url
+
+
+def test_hosts_that_lead_outside_are_remembered_and_never_too_many() -> None:
+    """An import to few hosts judges each once; one to many fills no memory."""
+    rules = TargetRules(own_hosts=[])
+    for number in range(10_000):
+        rules.check(f"https://host{number}.example.com/")
+    assert len(rules._public_hosts) == 10_000
+    rules.check("https://one.more.example.com/")
+    assert rules._public_hosts == {"one.more.example.com"}
