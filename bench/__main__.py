@@ -3,6 +3,7 @@
 import signal
 import sys
 import time
+import traceback
 from types import FrameType
 from typing import Any
 
@@ -19,17 +20,21 @@ def main() -> int:
     options = parse(sys.argv[1:], list(SCENARIOS))
     signal.signal(signal.SIGTERM, _leave)
     try:
-        _measure(options)
+        failed = _measure(options)
     except (ToolMissing, DidNotStart, ServerMissing, ServerFailed) as error:
         print(f"The benchmark cannot go on: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
-    return 0
+    if failed:
+        print(f"Not measured: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
-def _measure(options: Options) -> None:
+def _measure(options: Options) -> list[str]:
+    """The names of scenarios that broke off: one that does spoils no other."""
     began = time.monotonic()
+    failed = []
     last_time = published.read()
     with open_run(options) as run:
         described = {**machine.describe(run.folder), **_how(options)}
@@ -41,7 +46,14 @@ def _measure(options: Options) -> None:
                 print(f"{name}: left out, for it would end after {options.minutes} minutes\n", flush=True)
                 continue
             begun = time.monotonic()
-            reports.append(SCENARIOS[name](run))
+            try:
+                reports.append(SCENARIOS[name](run))
+            except (ToolMissing, ServerMissing):
+                raise
+            except Exception:
+                traceback.print_exc()
+                failed.append(name)
+                continue
             print(reports[-1].as_text(), flush=True)
             if options.publishes:
                 published.keep(reports[-1], described, options.command, time.monotonic() - begun)
@@ -49,6 +61,7 @@ def _measure(options: Options) -> None:
                 growth_page.write()
             if options.json:
                 report.write_json(options.json, described, reports)
+    return failed
 
 
 def _how(options: Options) -> dict[str, Any]:

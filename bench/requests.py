@@ -53,7 +53,10 @@ def visit_each(port: int, codes: Sequence[str]) -> Counter[int]:
 
 
 def _read_status(answers: Any) -> int:
-    status = int(answers.readline().split()[1])
+    line = answers.readline()
+    if not line:
+        raise ConnectionError("The server has closed the connection.")
+    status = int(line.split()[1])
     length = 0
     while line := answers.readline().strip():
         name, _, value = line.partition(b":")

@@ -148,4 +148,16 @@ def test_unknown_scenarios_are_refused(capsys: pytest.CaptureFixture[str]) -> No
     """With the names of those there are."""
     with pytest.raises(SystemExit):
         parse(["hits"], list(SCENARIOS))
-    assert "hit, " in capsys.readouterr().err
+    assert "hit, hot, pipeline" in capsys.readouterr().err
+
+
+def test_without_arguments_the_page_is_written_within_a_quarter_of_an_hour() -> None:
+    """What `make bench` alone asks for exists, and its command is what a reader would type; else nothing is published."""
+    usual = parse([], list(SCENARIOS))
+    assert usual.publishes
+    assert usual.minutes < 15
+    assert usual.command == "make bench"
+    assert {"hit", "pipeline", "lookups", "killed"} <= set(usual.scenarios)
+    some = parse(["lookups", "--sizes", "2000,1000"], list(SCENARIOS))
+    assert (some.publishes, some.sizes) == (False, (1_000, 2_000))
+    assert some.command == 'make bench ARGS="lookups --sizes 2000,1000"'

@@ -457,3 +457,13 @@ def test_a_known_host_changes_nothing(
     text = f"{scheme}://{host}{''.join('/' + segment for segment in segments)}{query}{fragment}"
     rules = TargetRules(own_hosts=[])
     assert rules.check(text) == rules.check(text)
+
+
+def test_hosts_that_lead_outside_are_remembered_and_never_too_many() -> None:
+    """An import to few hosts judges each once; one to many fills no memory."""
+    rules = TargetRules(own_hosts=[])
+    for number in range(10_000):
+        rules.check(f"https://host{number}.example.com/")
+    assert len(rules._public_hosts) == 10_000
+    rules.check("https://one.more.example.com/")
+    assert rules._public_hosts == {"one.more.example.com"}
