@@ -155,8 +155,28 @@ def _port(client: httpx.Client) -> int:
     return int(client.base_url.port or 0)
 
 
+def test_hardly_any_memory(tmp_path: Path) -> None:
+    """Near its limit a worker refuses every write in clear words, small or large, and goes on to answer what is asked."""
+    with _serving(tmp_path) as (server, client, codes):
+        worker = server.child("web 1")
+        _assert_followed(client, codes)
+        with limited(worker, resource.RLIMIT_AS, worker.memory_info().vms + 12 * 1024 * 1024):
+            eventually(lambda: _create(client).status_code == 503, "the limit is not noticed")
+            for size in (1, 1_000, 100_000, 500_000):
+                _assert_refused(_create(client, metadata={"text": "m" * size}))
+                _assert_followed(client, codes, times=1)
+            assert client.delete(f"{URLS}/{codes[0]}").status_code == 503
+            assert client.get(URLS).status_code == 200
+            assert client.get("/nowhere").status_code == 404
+        codes.append(_heals(client))
+        _assert_followed(client, codes, times=1)
+        assert server.child("web 1").pid == worker.pid
+        assert "hardly any memory left" in server.log()
+        assert "Traceback" not in server.log()
+
+
 def test_no_memory(tmp_path: Path) -> None:
-    """A worker that may have no more memory refuses what needs it, and sends visitors on."""
+    """Should it come to the very end, without warning: no wrong answer, visitors are sent on, and it heals."""
     with _serving(tmp_path) as (server, client, codes):
         worker = server.child("web 1")
         _assert_followed(client, codes)

@@ -24,6 +24,7 @@ from laconic.serve.telling import tell_always
 from laconic.settings import Settings
 from laconic.web.api.limit_table import LimitTable
 from laconic.web.app import App
+from laconic.web.memory import MemoryRoom
 from laconic.web.metrics.board import MetricBoard
 from laconic.wiring import Services, open_services
 
@@ -115,7 +116,7 @@ async def _answer(
     tasks = [
         asyncio.create_task(services.database.follow_changes(services.cache, services.cache.history)),
         asyncio.create_task(follow_directory(services.directory)),
-        asyncio.create_task(_turn_seconds(lane, services.cache, server)),
+        asyncio.create_task(_turn_seconds(lane, services.cache, app.memory, server)),
         asyncio.create_task(_sync(journal, board)),
         asyncio.create_task(tell_always(app.numbers.tell)),
         asyncio.create_task(services.pool.run()),
@@ -144,11 +145,12 @@ def _end_with(server: uvicorn.Server, task: asyncio.Task[None]) -> None:
         server.should_exit = True
 
 
-async def _turn_seconds(lane: Lane, cache: RedirectCache, server: uvicorn.Server) -> None:
+async def _turn_seconds(lane: Lane, cache: RedirectCache, memory: MemoryRoom, server: uvicorn.Server) -> None:
     while True:
         await asyncio.sleep(1)
         lane.turn_second()
         cache.watch_clock()
+        memory.look()
         lane.close_overdue(server.server_state.connections)
 
 

@@ -49,6 +49,7 @@ from laconic.web.api.shorten import ShortenRoutes
 from laconic.web.api.users import UserRoutes
 from laconic.web.api.workspaces import WorkspaceRoutes
 from laconic.web.health import HealthRoutes
+from laconic.web.memory import MemoryRoom
 from laconic.web.metrics.board import MetricBoard
 from laconic.web.metrics.gather import WebWorker
 from laconic.web.metrics.requests import Answer, RequestMeter, class_of
@@ -85,6 +86,8 @@ _EXHAUSTED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, err
 _NO_MEMORY = response_to(OutcomeUnknown("The server has no memory left just now."))
 _NO_MEMORY_HEAD = {"type": "http.response.start", "status": 503, "headers": _NO_MEMORY.raw_headers}
 _NO_MEMORY_BODY = {"type": "http.response.body", "body": _NO_MEMORY.body}
+_NOT_NOW = response_to(Unavailable("The server has hardly any memory left; nothing was changed."))
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _LOGGED = "laconic.logged"
 
@@ -113,6 +116,7 @@ class App:
         board = board or Board()
         self.health = HealthRoutes(services, board)
         metrics = metrics or MetricBoard([process])
+        self.memory = MemoryRoom()
         self.requests = RequestMeter()
         self.traces = Traces.from_settings(settings)
         self.numbers = WebWorker(metrics.page(process), services, journal, self.requests, gate)
@@ -165,6 +169,8 @@ class App:
         else:
             route_class = class_of(scope["method"], scope["path"])
             answer = partial(self._answer_here, scope, receive)
+        if self.memory.is_short and scope["method"] not in _READING:
+            answer = partial(_NOT_NOW, scope, receive)
         if self.traces is not None:
             answer = self.traces.around(route_class, scope, answer)
         try:
