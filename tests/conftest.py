@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import hypothesis
 import pytest
 
 from laconic.storage.database import Database
@@ -15,6 +16,10 @@ from laconic.storage.engines import migrate, open_database
 from tests import promises
 from tests.promises import seed  # noqa: F401  a fixture
 from tests.servers import PostgresServer, RedisServer
+
+# No test fails by time: on a machine that is busy an example may take a second.
+hypothesis.settings.register_profile("laconic", deadline=None)
+hypothesis.settings.load_profile("laconic")
 
 _ENGINES = ["sqlite", "postgres"]
 _numbers = itertools.count(1)

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from laconic import __version__
-from tests.serve.running import LACONIC, environment, run, wait_until
+from tests.serve.running import LACONIC, PATIENCE_SECONDS, environment, run
 
 HEAVY = ("fastapi", "starlette", "uvicorn", "rich", "structlog", "asyncpg", "pydantic")
 
@@ -146,28 +147,21 @@ def test_closed_streams_are_no_error(tmp_path: Path, redirection: str) -> None:
 
 def test_ctrl_c_needs_no_stack_trace(tmp_path: Path) -> None:
     """A command that waits for a database is given up."""
-    url = "postgresql://nobody@127.0.0.1:1/nothing"
-    with subprocess.Popen(
-        [LACONIC, "list"],
-        cwd=tmp_path,
-        env=environment(database_url=url, log_level="debug"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        wait_for_connect(process.pid)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(PATIENCE_SECONDS)
+        url = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/nothing"
+        with subprocess.Popen(
+            [LACONIC, "list"],
+            cwd=tmp_path,
+            env=environment(database_url=url, log_level="debug"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            caller, _ = silent.accept()
+            with caller:
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate()
     assert (process.returncode, out, err) == (130, b"", b"")
-
-
-def wait_for_connect(pid: int) -> None:
-    """Until the process has an event loop: then Python's own start is behind it."""
-
-    def has_loop() -> bool:
-        files = Path(f"/proc/{pid}/fd").iterdir()
-        return any("eventpoll" in str(file.readlink()) for file in files if file.is_symlink())
-
-    wait_until(has_loop, "the command waits for its database")
 
 
 def test_a_text_that_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:

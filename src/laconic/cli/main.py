@@ -1,5 +1,6 @@
 """The command `laconic`."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -82,13 +83,20 @@ def run(arguments: Sequence[str]) -> int:
             raise
         except OSError as error:
             failure = Failure.from_os(error)
+            if error.errno == errno.ENOSPC:
+                # It may have been the output's disk: what Python still holds back would fail again at the end.
+                _drop_output()
         # Read from the arguments: whoever mistypes another option wants JSON all the same.
         failure.tell(as_json="--json" in arguments)
         return failure.status
     except BrokenPipeError:
         # The reader has seen enough, such as `head`. What Python still holds back has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _invoke(arguments: Sequence[str]) -> int:

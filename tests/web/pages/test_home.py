@@ -189,7 +189,7 @@ async def test_first_page_is_light(client: httpx.AsyncClient) -> None:
     """All that the first page loads has at most 100 kB over the wire; it is far less."""
     page = await client.get("/", headers=BROWSER)
     loaded = re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text)
-    assert len(loaded) == 4
+    assert len(loaded) == 5
     sizes = [len(page.content)]
     for path in loaded:
         file = await client.get(path)

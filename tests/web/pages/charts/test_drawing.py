@@ -6,7 +6,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from laconic.web.pages.charts.countries import country_name, tiles
@@ -41,7 +41,6 @@ def _timeline(values: list[int], *, times: list[str] | None = None, description:
     return str(draw_timeline(lines, names, labelled_by="heading", description=description))
 
 
-@settings(deadline=None)
 @given(_SERIES)
 def test_a_timeline_of_any_numbers_stays_inside_its_frame(values: list[int]) -> None:
     """Empty, one point, all zeros, astronomic: every coordinate is finite and inside the drawing."""
@@ -51,7 +50,6 @@ def test_a_timeline_of_any_numbers_stays_inside_its_frame(values: list[int]) -> 
     assert len(paths) == (3 if values else 0)
 
 
-@settings(deadline=None)
 @given(_TEXT, _TEXT)
 def test_texts_of_a_timeline_are_text_and_nothing_else(time: str, description: str) -> None:
     """A bucket's name or a description that looks like markup is shown, not obeyed."""
@@ -78,7 +76,6 @@ def test_no_drawing_has_a_style_of_its_own() -> None:
     assert "style" not in draw_world({"DE": 3}, labelled_by="heading", description="")
 
 
-@settings(deadline=None)
 @given(some.dictionaries(some.sampled_from(sorted(tiles())), _COUNTS))
 def test_the_map_shows_every_country_with_clicks(clicks: dict[str, int]) -> None:
     """And those without stay blank; every shade is one that has a colour."""
@@ -105,7 +102,6 @@ def test_every_country_stands_somewhere_on_its_own() -> None:
     assert tiles()["CA"].row < tiles()["MX"].row < tiles()["CL"].row
 
 
-@settings(deadline=None)
 @given(_COUNTS)
 def test_ticks_are_few_and_reach_the_largest_number(most: int) -> None:
     """Whole numbers, evenly apart, from nothing to at least the largest."""
@@ -116,7 +112,6 @@ def test_ticks_are_few_and_reach_the_largest_number(most: int) -> None:
     assert len({later - earlier for earlier, later in pairwise(marks)}) == 1
 
 
-@settings(deadline=None)
 @given(some.lists(_COUNTS, min_size=1))
 def test_more_clicks_are_never_lighter(values: list[int]) -> None:
     """Shades follow the order of the numbers; nothing is 0, the most the darkest."""
@@ -127,7 +122,6 @@ def test_more_clicks_are_never_lighter(values: list[int]) -> None:
     assert ordered[-1] == (SHADES if any(values) else 0)
 
 
-@settings(deadline=None)
 @given(_COUNTS, _COUNTS)
 def test_a_share_is_between_nothing_and_all(part: int, whole: int) -> None:
     """Also where the numbers were counted a moment apart and do not fit."""

@@ -60,7 +60,8 @@ async def test_a_page_tells_the_same_without_a_script(office: Office) -> None:
     assert page.status_code == 200
     assert "Done, with 1 row left out" in page.text
     assert "&lt;b&gt;.csv" in page.text
-    assert [tag for tag in outline(page.text) if tag[0] == "script"] == [("script", "src", "defer")]
+    scripts = [tag for tag in outline(page.text) if tag[0] == "script"]
+    assert scripts == [("script", "src", "defer")] * 2
     assert page.text.rstrip().endswith("</html>")
     assert page.text.count("<ol") == page.text.count("</ol>")
 
