@@ -48,6 +48,8 @@ def set_up_logs(level: str, form: str, process: str = "") -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
+    # Commands keep it silent.
+    logging.getLogger("asyncio").setLevel(logging.NOTSET)
     # uvicorn tells of every start and stop in words of its own; ours say it once.
     logging.getLogger("uvicorn").setLevel("WARNING")
     # The client that talks to an identity provider would log every address it asks, codes and all.

@@ -1,6 +1,7 @@
 """The command `laconic`."""
 
 import errno
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -70,6 +71,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         try:
             _prepare_streams(arguments)
+            # After Ctrl-C the loop complains of connections that were cut off. A server's logs are set up anew.
+            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
             status = _invoke(arguments)
             sys.stdout.flush()
             return status
