@@ -47,7 +47,9 @@ bench: setup-dev ## Measure, beside nginx and a textbook shortener, and write do
 	$(BIN)/python -m bench $(ARGS)
 
 # The one thing that makes a failure come again; printed in the head of the run.
-SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+ifndef SEED
+SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+endif
 # Most of these tests wait for servers to come back: two at a time, a file's tests in one process.
 FAULT_WORKERS ?= 2
 

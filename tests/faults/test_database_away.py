@@ -16,6 +16,7 @@ from laconic.redirect.lookup import _LOOKUP
 from tests.faults.visitors import Visitors
 from tests.flows.server import LaconicServer, eventually, new_postgres_database
 from tests.flows.talk import URLS
+from tests.redis_servers import client_of
 from tests.servers import PostgresServer, RedisServer
 
 _CLIENTS = 256
@@ -36,6 +37,11 @@ def _make(client: httpx.Client, **fields: str) -> str:
     return str(answer.json()["short_code"])
 
 
+def _remembers(redis: RedisServer, code: str) -> bool:
+    with client_of(redis) as client:
+        return any(code.encode() in key for key in client.scan_iter())
+
+
 @pytest.mark.parametrize(
     ("how", "with_redis"),
     [
@@ -52,7 +58,8 @@ def test_p7_known_links_go_on_and_the_rest_is_503(
     """P6 and P7. A second node has never been asked for the link: it knows it only by Redis."""
     url = new_postgres_database(postgres)
     with contextlib.ExitStack() as stack:
-        redis_url = stack.enter_context(RedisServer()).url() if with_redis else ""
+        redis = stack.enter_context(RedisServer()) if with_redis else None
+        redis_url = redis.url() if redis else ""
         node = stack.enter_context(
             LaconicServer(tmp_path / "one", url, redis_url=redis_url, log_format="json")
         )
@@ -61,6 +68,8 @@ def test_p7_known_links_go_on_and_the_rest_is_503(
         far = stack.enter_context(other.client())
         known, unknown = _make(client), _make(client)
         assert client.get(f"/{known}").status_code == 302
+        if redis:
+            eventually(lambda: _remembers(redis, known), "Redis was not told")
         postgres.pause() if how == "stopped" else postgres.kill()
 
         seen = Counter(client.get(f"/{known}").status_code for _ in range(50))
@@ -70,7 +79,11 @@ def test_p7_known_links_go_on_and_the_rest_is_503(
         assert client.get("/never1").status_code == 503
         write = client.post(URLS, json={"original_url": "https://example.com/new"})
         assert (write.status_code, write.headers["retry-after"]) == (503, "1")
-        assert far.get(f"/{known}").status_code == (302 if with_redis else 503)
+        if with_redis:
+            # On a busy machine Redis may take longer than it is waited for; then it is asked again.
+            eventually(lambda: far.get(f"/{known}").status_code == 302, "Redis does not help the other node")
+        else:
+            assert far.get(f"/{known}").status_code == 503
         assert client.get("/health").json()["database"] == "error"
         eventually(lambda: _who_said(node, "is away") >= _ASK_ALWAYS, "not every process has seen it")
 
