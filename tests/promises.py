@@ -22,7 +22,7 @@ Recorder = Callable[[str, object], None]
 
 _DOCS = Path(__file__).parents[1] / "docs"
 _NAME = re.compile(r"test_p(\d+)_")
-_DEADLINE = "LACONIC_TEST_PROMISES_END"
+_DEADLINE = "PROMISES_END"
 _TITLES = {
     1: "A create that was answered survives `kill -9` of any process: 0 lost of 100,000 over 200 kills",
     2: "A code is never given to two links, not even after delete, expiry, crash, failover or restore: 0 in 10 million",

@@ -20,6 +20,7 @@ from tests.flows.talk import URLS
 from tests.promises import Recorder
 
 WORKERS = 2
+RATE = "100000/s burst 100000"
 VICTIMS = ["web 1", "imports", "web 2", "ingest", "web 1", "supervisor", "imports", "web 2", "upkeep"]
 
 
@@ -31,7 +32,9 @@ def free_port() -> int:
 
 def run_rounds(folder: Path, database_url: str, victims: list[str], creates_between: int) -> Evidence:
     """Kills one victim after another, each when enough creates were answered since the last; then reads all links."""
-    server = LaconicServer(folder, database_url, workers=WORKERS, port=str(free_port()))
+    # As fast as it goes: what is refused as too much is no evidence.
+    rates = {"rate_create": RATE, "rate_api": RATE}
+    server = LaconicServer(folder, database_url, workers=WORKERS, port=str(free_port()), **rates)
     with server, Creators(server.base_url) as creators:
         for victim in victims:
             creators.wait_for(creates_between)
