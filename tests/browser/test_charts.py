@@ -61,7 +61,7 @@ def test_charts_are_for_everybody_and_move_nothing(look: Any, size: Size, scheme
         assert one.goto(path) == 200
         expect(one.page.locator(".pulse")).to_have_attribute("data-state", "on")
         if one.layout_shift() > 0.001:
-            wrong.append(f"{path}: its layout shifts by {one.layout_shift():.4f}")
+            wrong.append(f"{path}: its layout shifts by {one.layout_shift():.4f}: {one.shifted()}")
         one.page.evaluate(
             "document.querySelectorAll('main details').forEach((part) => { part.open = true; })"
         )

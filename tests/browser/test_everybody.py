@@ -62,8 +62,9 @@ def test_pages_are_for_everybody(window: OpenWindow, ann: Any, size: Size, schem
         wrong += [f"{path}: {finding}" for finding in one.grave_findings()]
         if one.has_sideways_scroll():
             wrong.append(f"{path}: scrolls sideways")
-        if one.layout_shift() > 0.001:
-            wrong.append(f"{path}: its layout shifts by {one.layout_shift():.4f}")
+        # Of the whole window; 0.1 is called good. A browser that has to wait for its processor may paint a line earlier.
+        if one.layout_shift() > 0.01:
+            wrong.append(f"{path}: its layout shifts by {one.layout_shift():.4f}: {one.shifted()}")
         wrong += [f"{path}: {violation}" for violation in one.violations()]
     assert not wrong, "\n".join(wrong)
 

@@ -24,10 +24,15 @@ ADMIN = "ann@example.com"
 _WATCH = """
 window.violations = [];
 window.layoutShift = 0;
+window.shifted = [];
 document.addEventListener("securitypolicyviolation",
   (event) => window.violations.push(`${event.violatedDirective}: ${event.blockedURI} ${event.sample}`));
 new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.layoutShift += entry.value;
+  for (const entry of list.getEntries()) {
+    if (entry.hadRecentInput) continue;
+    window.layoutShift += entry.value;
+    window.shifted.push(...entry.sources.map(({ node }) => (node ? node.outerHTML || node.textContent : "?").slice(0, 80)));
+  }
 }).observe({ type: "layout-shift", buffered: true });
 """
 _GRAVE = ("serious", "critical")
@@ -80,6 +85,10 @@ class Window:
     def layout_shift(self) -> float:
         """Chromium's cumulative layout shift of the page so far."""
         return float(self.page.evaluate("window.layoutShift"))
+
+    def shifted(self) -> list[str]:
+        """What has moved, as markup."""
+        return list(self.page.evaluate("window.shifted"))
 
     def has_sideways_scroll(self) -> bool:
         wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"

@@ -1,5 +1,6 @@
 """Redirects that the lane has not answered: every refusal, as a page and as a document, and a database that is away."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -277,7 +278,17 @@ async def test_a_database_server_that_dies_and_comes_back(tmp_path: Path) -> Non
                 shown = await visitor.ask(f"/{code}")
                 assert (shown.status, shown.headers[b"retry-after"]) == (503, b"1")
             server.start()
-            services.cache._failed_until.clear()
-            assert (await visitor.ask("/other")).status == 302
-            assert (await visitor.ask("/nobody")).status == 404
+            assert await _status_in_the_end(visitor, services.cache, "/other") == 302
+            assert await _status_in_the_end(visitor, services.cache, "/nobody") == 404
             journal.close()
+
+
+async def _status_in_the_end(visitor: _Visitor, cache: RedirectCache, path: str) -> int:
+    """Other than 503: the breaker lets one through now and then, and a busy server may not answer that one in time."""
+    async with asyncio.timeout(60):
+        while True:
+            cache._failed_until.clear()
+            status = (await visitor.ask(path)).status
+            if status != 503:
+                return status
+            await asyncio.sleep(0.05)
