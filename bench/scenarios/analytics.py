@@ -1,8 +1,6 @@
 """Reports of a link and of a workspace, with few clicks and with many: both over the same days and links."""
 
 import asyncio
-import http.client
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -10,8 +8,8 @@ from statistics import median
 
 from bench.click_maker import Shape, fill
 from bench.report import Report, at_most, ratios
+from bench.requests import times_of
 from bench.run import Run, say
-from bench.servers.laconic import Laconic
 from bench.stores import Store
 
 _DAYS = 60
@@ -44,7 +42,8 @@ def measure(run: Run) -> Report:
             for number in range(run.options.rounds + 1):
                 say(f"analytics: {name}, round {number} of {run.options.rounds}")
                 for server, loaded, taken in zip(servers, loads, times, strict=True):
-                    taken.append(_median_ms(server, path.format(loaded.code)))
+                    asks = [("GET", path.format(loaded.code), None)] * _REQUESTS
+                    taken.append(median(times_of(server.port, asks, 200)))
             _add(report, name, loads, [taken[1:] for taken in times])
     for loaded in loads:
         kept = (
@@ -76,19 +75,3 @@ def _load(run: Run, clicks: int) -> _Loaded:
     say(f"analytics: loading {clicks:,} clicks")
     seconds = asyncio.run(fill(store.url, Shape(clicks, _DAYS, _LINKS), raw=clicks < _LEAN_FROM))
     return _Loaded(store, clicks, store.oldest_code(), seconds)
-
-
-def _median_ms(server: Laconic, path: str) -> float:
-    """Of requests one after the other on one connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    taken = []
-    for _ in range(_REQUESTS):
-        began = time.perf_counter()
-        connection.request("GET", path, headers={"Host": "localhost"})
-        response = connection.getresponse()
-        response.read()
-        taken.append((time.perf_counter() - began) * 1000)
-        if response.status != 200:
-            raise RuntimeError(f"{path} was answered {response.status}")
-    connection.close()
-    return sorted(taken)[len(taken) // 2]

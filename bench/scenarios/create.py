@@ -1,12 +1,11 @@
 """Single creates beside the textbook shortener's, and the proof that every one that was answered is in the database."""
 
-import http.client
 import itertools
 import json
-import time
 from collections.abc import Sequence
 
 from bench.report import Report, Target, at_least, at_most, ratios
+from bench.requests import times_of
 from bench.rounds import Round, interleave, measure_round
 from bench.run import Run
 from bench.servers.server import Server
@@ -79,19 +78,8 @@ def measure(run: Run) -> Report:
 def _one_client(port: int, path: str, field: str) -> dict[str, float]:
     """Milliseconds from the request to the whole answer, on one connection that stays open. These are no creates of
     `_check_rows`, which looks for lost ones only."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    taken = []
-    for number in range(_REQUESTS):
-        body = json.dumps({field: f"https://example.com/alone/{number:09}"})
-        began = time.perf_counter()
-        connection.request("POST", path, body, {"Content-Type": "application/json", "Host": "localhost"})
-        response = connection.getresponse()
-        response.read()
-        taken.append((time.perf_counter() - began) * 1000)
-        if response.status != 201:
-            raise RuntimeError(f"POST {path} was answered {response.status}")
-    connection.close()
-    taken.sort()
+    bodies = (json.dumps({field: f"https://example.com/alone/{number:09}"}) for number in range(_REQUESTS))
+    taken = sorted(times_of(port, (("POST", path, body) for body in bodies), 201))
     return {
         name: taken[int(len(taken) * share)] for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
     }

@@ -1,7 +1,6 @@
 """What grows with the number of links: looking one up, redirecting without a cache, creating, listing, starting, bytes."""
 
 import asyncio
-import http.client
 import itertools
 import json
 import statistics
@@ -12,9 +11,9 @@ from pathlib import Path
 
 from bench import link_maker, proc
 from bench.report import Report, at_most, ratios
+from bench.requests import times_of
 from bench.rounds import measure_round
 from bench.run import Run, say
-from bench.servers.laconic import Laconic
 from bench.stores import Store
 
 _CODES = 100_000
@@ -107,7 +106,9 @@ def _measure(run: Run, one: _Sized) -> Mapping[str, float]:
         if followed.load.errors or made.load.errors:
             raise RuntimeError(f"{followed.load.errors} redirects and {made.load.errors} creates failed.")
         if one.links < _LEAN_FROM:
-            found["list of the newest 50"] = _list_ms(server)
+            found["list of the newest 50"] = statistics.median(
+                times_of(server.port, [("GET", _LIST, None)] * _LISTS, 200)
+            )
     found["redirect without a cache, CPU of all processes"] = 1e6 / followed.per_cpu
     found["redirect without a cache, p99"] = followed.load.p99
     found["create, CPU of all processes"] = 1e6 / made.per_cpu
@@ -127,21 +128,6 @@ def _look_up(run: Run, one: _Sized) -> dict[str, float]:
         _LOOK_UP: told["cpu"] + servers,
         **{f"look-up, {share}": told[share] for share in ("p50", "p95", "p99")},
     }
-
-
-def _list_ms(server: Laconic) -> float:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    taken = []
-    for _ in range(_LISTS):
-        began = time.perf_counter()
-        connection.request("GET", _LIST, headers={"Host": "localhost"})
-        response = connection.getresponse()
-        response.read()
-        taken.append((time.perf_counter() - began) * 1000)
-        if response.status != 200:
-            raise RuntimeError(f"{_LIST} was answered {response.status}")
-    connection.close()
-    return statistics.median(taken)
 
 
 def _add(report: Report, sized: list[_Sized], name: str, unit: str) -> None:
