@@ -7,6 +7,7 @@ Without this the limit would be met in the middle of something, where nobody can
 import os
 import resource
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 
@@ -15,6 +16,18 @@ log = structlog.get_logger(__name__)
 # The largest body that is read into memory, what is made of it, and as much again.
 _LEAST_BYTES = 16 * 1024 * 1024
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class ProcessBytes(NamedTuple):
+    """What a limit on addresses counts, and what is in memory."""
+
+    virtual: int
+    resident: int
+
+
+def process_bytes() -> ProcessBytes:
+    virtual, resident = Path("/proc/self/statm").read_bytes().split()[:2]
+    return ProcessBytes(int(virtual) * _PAGE_BYTES, int(resident) * _PAGE_BYTES)
 
 
 class MemoryRoom:
@@ -42,7 +55,7 @@ def _left_to_process() -> float:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return float("inf")
-    return limit - int(Path("/proc/self/statm").read_bytes().split()[0]) * _PAGE_BYTES
+    return limit - process_bytes().virtual
 
 
 def _left_to_group(group: Path) -> float:

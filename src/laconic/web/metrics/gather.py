@@ -14,6 +14,7 @@ from laconic.storage.breaker import Breaker
 from laconic.storage.database import Database
 from laconic.storage.shared import SharedStore
 from laconic.web.api.authentication import Gate
+from laconic.web.memory import process_bytes
 from laconic.web.metrics import catalog
 from laconic.web.metrics.board import Page
 from laconic.web.metrics.requests import RequestMeter
@@ -23,13 +24,10 @@ _STATES = {"closed": 0, "half-open": 1, "open": 2}
 _KNOWN_STATUSES = frozenset(catalog.STATUSES)
 
 
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-
-
 def tell_process(page: Page) -> None:
     used = os.times()
     page.count(catalog.CPU, used.user + used.system)
-    page.gauge(catalog.MEMORY, int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES)
+    page.gauge(catalog.MEMORY, process_bytes().resident)
     page.gauge(catalog.MAX_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     # Since Linux 6.2 the folder's size is the number of its entries; listing them would take long where they are many.
     page.gauge(catalog.OPEN_FILES, Path("/proc/self/fd").stat().st_size or math.nan)
