@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
@@ -11,6 +10,7 @@ import click
 
 from laconic.cli.call import Call, pass_call, shared_options
 from laconic.cli.links import domain_of, domain_option
+from laconic.cli.private_files import private
 from laconic.clock import now
 from laconic.errors import LinkUnknown
 from laconic.links.model import Link
@@ -119,12 +119,8 @@ def _opened(output: str | None) -> Iterator[IO[str]]:
         yield sys.stdout
         return
     # Lines of CSV bring their own ends. Raw clicks are not for everybody's eyes.
-    with open(output, "w", encoding="utf-8", errors="replace", newline="", opener=_private) as file:
+    with open(output, "w", encoding="utf-8", errors="replace", newline="", opener=private) as file:
         yield file
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from laconic.cli.failures import CommandRefused
+from laconic.cli.private_files import private
 
 _LONGEST_LINE = 16 * 1024 * 1024
 _CHUNK = 1024 * 1024
@@ -40,7 +41,7 @@ def written_to(output: str | None, kept_bytes: int = 0) -> Iterator[IO[str]]:
     part = part_of(output)
     # What was kept is copied, so that the part stays as it is until another one has as much.
     fresh = Path(f"{part}.new") if kept_bytes else part
-    with open(fresh, "wb", opener=_private) as raw:
+    with open(fresh, "wb", opener=_not_emptied) as raw:
         _claim(raw, fresh)
         raw.truncate()
         with _packed(raw, output) as target:
@@ -77,9 +78,9 @@ def _unpacked(raw: io.BufferedReader, part: Path) -> contextlib.AbstractContextM
     return gzip.GzipFile(fileobj=raw) if part.name.endswith(".gz.part") else contextlib.nullcontext(raw)
 
 
-def _private(path: str, flags: int) -> int:
-    """Clicks are not for everybody's eyes. Emptied only when it is certain that nobody else writes to it."""
-    return os.open(path, flags & ~os.O_TRUNC, 0o600)
+def _not_emptied(path: str, flags: int) -> int:
+    """That happens only when it is certain that nobody else writes to it."""
+    return private(path, flags & ~os.O_TRUNC)
 
 
 def _claim(file: IO[bytes], path: Path) -> None:

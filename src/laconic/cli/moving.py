@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from laconic import __version__
 from laconic.cli.call import Call, pass_call, shared_options
 from laconic.cli.export_file import lines_of, part_of, written_to
 from laconic.cli.failures import REFUSED, CommandRefused, visible
+from laconic.cli.private_files import private
 from laconic.errors import DomainUnknown
 from laconic.workspaces.model import Workspace, command_actor
 
@@ -280,16 +280,12 @@ def _pairs(option: str, values: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 @contextlib.contextmanager
 def _teller(path: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
     if path is None:
         yield lambda _: None
         return
-    with open(path, "w", encoding="utf-8", errors="backslashreplace", opener=_private) as file:
+    with open(path, "w", encoding="utf-8", errors="backslashreplace", opener=private) as file:
         yield lambda line: print(json.dumps(line, ensure_ascii=False), file=file)
 
 
