@@ -1,12 +1,12 @@
 """`--promises`: runs the tests of the promises and writes what they found into docs/promises.md.
 
 A promise is proved by the tests that are named after it (`test_p4_…`). With this option the long ones run, and of
-promises that have none all of theirs. A test tells its figure by `record_property("figure", …)`. Rows lie in
+promises that have none all of theirs: those marked `timed`, which want the machine for themselves, the others, or
+both. A test tells its figure by `record_property("figure", …)`. Rows lie in
 docs/promises.json, so that a test that was left out keeps the date and figure of its last run.
 """
 
 import json
-import os
 import random
 import re
 import time
@@ -22,7 +22,6 @@ Recorder = Callable[[str, object], None]
 
 _DOCS = Path(__file__).parents[1] / "docs"
 _NAME = re.compile(r"test_p(\d+)_")
-_DEADLINE = "PROMISES_END"
 _TITLES = {
     1: "A create that was answered survives `kill -9` of any process: 0 lost of 100,000 over 200 kills",
     2: "A code is never given to two links, not even after delete, expiry, crash, failover or restore: 0 in 10 million",
@@ -44,11 +43,18 @@ _MEASURED = {11: ("hit", "web worker, click journaled"), 12: ("analytics", "rati
 def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("promises")
     group.addoption(
-        "--promises", action="store_true", help="run the promises' tests and write docs/promises.md"
+        "--promises",
+        nargs="?",
+        const="all",
+        choices=["all", "timed", "untimed"],
+        help="run the promises' tests and write docs/promises.md",
     )
     group.addoption("--seed", type=int, default=None, help="of what the fault tests leave to chance")
     group.addoption(
-        "--minutes", type=float, default=1e6, help="with --promises: begin no test that would end later"
+        "--until",
+        type=float,
+        default=float("inf"),
+        help="with --promises: begin no test that would end after this Unix time",
     )
 
 
@@ -56,29 +62,30 @@ def configure(config: pytest.Config) -> None:
     if config.option.seed is None:
         config.option.seed = random.SystemRandom().randrange(1 << 32)
     if config.option.promises and not hasattr(config, "workerinput"):
-        os.environ[_DEADLINE] = str(time.time() + 60 * config.option.minutes)
         config.pluginmanager.register(Ledger(_DOCS), "promises")
 
 
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long tests, and the quick ones of promises that have no long one."""
-    if not config.option.promises:
+    wanted = config.option.promises
+    if not wanted:
         return
     proved = {_promise(item.nodeid) for item in items if item.get_closest_marker("long")}
     chosen: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:
-        is_chosen = item.get_closest_marker("long") or _promise(item.nodeid) not in {None, *proved}
-        (chosen if is_chosen else left).append(item)
+        is_proof = item.get_closest_marker("long") or _promise(item.nodeid) not in {None, *proved}
+        kind = "timed" if item.get_closest_marker("timed") else "untimed"
+        (chosen if is_proof and wanted in {"all", kind} else left).append(item)
     config.hook.pytest_deselected(items=left)
     items[:] = chosen
 
 
 def leave_out_late(item: pytest.Item) -> None:
     """By how long it took the last time."""
-    if item.config.option.promises and _DEADLINE in os.environ:
+    if item.config.option.promises:
         expected = read(_DOCS / "promises.json").get(item.nodeid, {"seconds": 0})["seconds"]
-        if time.time() + expected > float(os.environ[_DEADLINE]):
+        if time.time() + expected > item.config.option.until:
             pytest.skip("left out: it would end too late")
 
 

@@ -159,6 +159,7 @@ def test_p4_old_answers_end_on_both_nodes(nodes: tuple[list[LaconicServer], Redi
 
 
 @pytest.mark.long
+@pytest.mark.timed
 @pytest.mark.parametrize("fault", FAULTS)
 def test_p4_within_a_second_a_thousand_times(
     nodes: tuple[list[LaconicServer], RedisServer], fault: str, record_property: Recorder

@@ -174,6 +174,7 @@ def test_p7_no_redirect_fails_by_redis(
 
 
 @pytest.mark.long
+@pytest.mark.timed
 @pytest.mark.parametrize(("setup", "name"), FAULTS)
 def test_p7_redirects_are_as_fast_as_before_within_a_second(
     setup: Setup, name: str, tmp_path: Path, postgres_server: PostgresServer, record_property: Recorder

@@ -11,7 +11,7 @@ import pytest
 
 from tests.serve.running import RunningServer, run
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.timed]
 
 _WORKERS = 4
 _CONNECTIONS = 40

@@ -286,6 +286,7 @@ def test_a_blocked_host_is_blocked_on_the_other_worker(pair: tuple[_Worker, _Wor
 
 
 @pytest.mark.long
+@pytest.mark.timed
 def test_p4_domains_takedowns_and_blocks_are_known_everywhere_within_a_second(
     pair: tuple[_Worker, _Worker], record_property: Recorder
 ) -> None:
