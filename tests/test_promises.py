@@ -89,17 +89,34 @@ def test_ratios_come_from_the_benchmark(folder: Path) -> None:
     assert "ratio: web worker, click journaled: 0.71 (0.70 … 0.80) | 2001-01-01 | `make bench` |" in text
 
 
-def test_long_ones_are_chosen_and_quick_ones_where_there_are_none() -> None:
-    """Tests that belong to no promise and are not long are left out."""
-    nodes = {"test_p1_quick": False, "test_p1_long": True, "test_p5_quick": False, "test_other": False}
+@pytest.mark.parametrize(
+    ("wanted", "chosen"),
+    [
+        ("all", ["test_p1_long", "test_p4_timed", "test_p5_quick"]),
+        ("timed", ["test_p4_timed"]),
+        ("untimed", ["test_p1_long", "test_p5_quick"]),
+    ],
+)
+def test_long_ones_are_chosen_and_quick_ones_where_there_are_none(wanted: str, chosen: list[str]) -> None:
+    """Tests that belong to no promise and are not long are left out; those that tell times can be had apart."""
+    marks = {
+        "test_p1_quick": set[str](),
+        "test_p1_long": {"long"},
+        "test_p4_quick": set[str](),
+        "test_p4_timed": {"long", "timed"},
+        "test_p5_quick": set[str](),
+        "test_other": set[str](),
+    }
 
-    def item(name: str, is_long: bool) -> Any:
-        return SimpleNamespace(nodeid=f"a.py::{name}", get_closest_marker=lambda _: is_long or None)
+    def item(name: str) -> Any:
+        return SimpleNamespace(
+            nodeid=name, get_closest_marker=lambda mark: mark if mark in marks[name] else None
+        )
 
-    items = [item(name, is_long) for name, is_long in nodes.items()]
+    items = [item(name) for name in marks]
     gone: list[Any] = []
     hook = SimpleNamespace(pytest_deselected=lambda *, items: gone.extend(items))
-    config: Any = SimpleNamespace(option=SimpleNamespace(promises=True), hook=hook)
+    config: Any = SimpleNamespace(option=SimpleNamespace(promises=wanted), hook=hook)
     promises.choose(config, items)
-    assert [one.nodeid for one in items] == ["a.py::test_p1_long", "a.py::test_p5_quick"]
-    assert len(gone) == 2
+    assert [one.nodeid for one in items] == chosen
+    assert len(gone) == len(marks) - len(chosen)
