@@ -40,7 +40,8 @@ def set_up_logs(level: str, form: str, process: str = "") -> None:
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        # What is not to be seen costs nothing: every answer would be told in a line that is thrown away.
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)

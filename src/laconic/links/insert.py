@@ -84,8 +84,8 @@ class Inserter:
         self._waiting.append((order, range(len(prepared))))
         if self._pump is None:
             self._pump = asyncio.create_task(self._insert_waiting())
-        # A caller that goes away does not take the others' commit with it.
-        await asyncio.shield(done)
+        # A caller that goes away takes nothing but its own future with it.
+        await done
         return [outcome or Unavailable("The link was not made.") for outcome in order.outcomes]
 
     async def close(self) -> None:

@@ -103,8 +103,9 @@ class GroupCommit:
             self._jobs.append(_Job(work, waiter))
             self.waiting += 1
             self._wake.notify()
-        # A caller that goes away must not leave a half-told story: the work is done or undone all the same.
-        return await asyncio.shield(waiter)
+        # A caller that goes away must not leave a half-told story: it takes its future with it, and the work is done
+        # or undone all the same.
+        return await waiter
 
     async def close(self) -> None:
         with self._wake:

@@ -11,7 +11,7 @@ from laconic.backups.notes import read_notes
 from laconic.clicks.board import Board
 from laconic.clock import MINUTE, now, to_rfc3339
 from laconic.errors import LaconicError
-from laconic.web.api.links import json_response
+from laconic.web.api.answers import json_response
 from laconic.wiring import Services
 
 # As the alert has it.

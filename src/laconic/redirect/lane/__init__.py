@@ -10,6 +10,7 @@ are journaled by one write(2), and only then are the tick's answers given to the
 """
 
 from laconic.redirect.lane.batch import Lane
+from laconic.redirect.lane.connection import WHOLE
 from laconic.redirect.lane.hits import LaneProtocol, lane_protocol
 
-__all__ = ["Lane", "LaneProtocol", "lane_protocol"]
+__all__ = ["WHOLE", "Lane", "LaneProtocol", "lane_protocol"]

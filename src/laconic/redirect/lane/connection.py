@@ -5,6 +5,8 @@ earlier ones are answered, a half-closed client gets no answer, and a body is lo
 """
 
 import asyncio
+from collections.abc import Iterable
+from functools import lru_cache, partial
 from typing import Any
 
 import httptools
@@ -24,6 +26,10 @@ _MOST_HEAD_BYTES = 32 * 1024
 # A larger read is parsed in pieces of this size: a piece bounds how many answers can gather before back-pressure
 # is seen, and how far the count of a head's bytes can be off.
 _SLICE_BYTES = 8 * 1024
+
+WHOLE = "laconic.whole"
+"""In the scope of a request: what sends a status, headers and body in one piece. Uvicorn would look at each header
+twice, by regular expressions, which is for headers of applications that it does not know."""
 
 Answer = tuple[bytes, bytes]
 """What stands before the date line, and what behind it."""
@@ -46,6 +52,7 @@ _NO_MEMORY = _plain_answer(
     b'"detail":"The server has no memory left just now.","code":"unavailable"}\n',
     b"content-type: application/problem+json\r\nretry-after: 1\r\n",
 )
+_status_line = lru_cache(status_line)
 ONE_HOST = _plain_answer(400, b"A request has exactly one Host header.\n")
 
 
@@ -239,7 +246,32 @@ class Connection(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self.running = cycle
+        cycle.scope[WHOLE] = partial(self._send_whole, cycle)  # type: ignore[literal-required]
         super()._start_asgi_task(cycle, app)
+
+    def _send_whole(
+        self,
+        cycle: RequestResponseCycle,
+        status: int,
+        headers: Iterable[tuple[bytes, bytes]],
+        body: bytes | memoryview,
+    ) -> None:
+        """`headers` tell the length of the body, which is small: no answer waits for the client to read others.
+        Whoever does not read them is not read from (`is_choked`)."""
+        if cycle.disconnected:
+            return
+        lines: list[bytes | memoryview] = [
+            _status_line(status),
+            self.lane.date,
+            *(b"%b: %b\r\n" % header for header in headers),
+        ]
+        lines += (b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n", body)
+        cycle.response_started = cycle.response_complete = True
+        cycle.message_event.set()
+        self.transport.write(b"".join(lines))
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
 
     def _is_busy(self) -> bool:
         """Is the application still answering?"""

@@ -16,8 +16,9 @@ from laconic.clicks.reports.document import CSV_COLUMNS, report_document, report
 from laconic.clicks.reports.periods import Interval, read_period
 from laconic.clicks.reports.report import DIMENSIONS, LARGEST_LIST, Question, Report
 from laconic.errors import ChoiceRefused
+from laconic.web.api.answers import API_HEADERS
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import API_HEADERS, DomainQuery, domain_of
+from laconic.web.api.links import DomainQuery, domain_of
 from laconic.web.api.openapi import problems
 from laconic.wiring import Services
 from laconic.workspaces.model import ANALYTICS_READ

@@ -14,8 +14,8 @@ from starlette.responses import Response, StreamingResponse
 
 from laconic.clock import from_datetime
 from laconic.errors import ChoiceRefused
+from laconic.web.api.answers import API_HEADERS, json_response
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import API_HEADERS, json_response
 from laconic.web.api.openapi import problems
 from laconic.web.api.records import moment_text
 from laconic.wiring import Services

@@ -4,7 +4,7 @@ import re
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from laconic.web.api.problems import NOT_JSON, TOO_LARGE, WRONG_SHAPE, WRONG_TYPE, Problem
 
@@ -27,21 +27,26 @@ def require_json(request: Request) -> None:
 
 
 async def read_body(request: Request, limit: int = LARGEST_BODY) -> bytes:
-    too_large = Problem(TOO_LARGE, f"The body may have at most {limit} bytes.")
     # Who says so beforehand need not send it: with "Expect: 100-continue" nothing of it ever comes.
     if int(request.headers.get("content-length", 0)) > limit:
-        raise too_large
+        raise _too_large(limit)
     chunks: list[bytes] = []
     size = 0
-    try:
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > limit:
-                raise too_large
-            chunks.append(chunk)
-    except ClientDisconnect:
-        raise Problem(NOT_JSON, "The body ended early.") from None
+    goes_on = True
+    while goes_on:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise Problem(NOT_JSON, "The body ended early.")
+        chunks.append(message.get("body", b""))
+        size += len(chunks[-1])
+        if size > limit:
+            raise _too_large(limit)
+        goes_on = message.get("more_body", False)
     return b"".join(chunks)
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem(TOO_LARGE, f"The body may have at most {limit} bytes.")
 
 
 async def read_model(request: Request, model: type[M]) -> M:

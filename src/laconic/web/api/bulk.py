@@ -9,10 +9,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from laconic.links.once import check_key
+from laconic.web.api.answers import API_HEADERS
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import media_type
 from laconic.web.api.imports import Form, ImportOrder, Imports
-from laconic.web.api.links import API_HEADERS, LinkRequest
+from laconic.web.api.links import LinkRequest
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.problems import WRONG_TYPE, Problem
 from laconic.workspaces.model import LINKS_WRITE

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from laconic.clock import to_rfc3339
 from laconic.errors import Refused
 from laconic.upkeep.reaper import Outcome, Stats
+from laconic.web.api.answers import json_response
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import json_response
 from laconic.web.api.openapi import problems
 from laconic.wiring import Services
 from laconic.workspaces.model import OPERATOR

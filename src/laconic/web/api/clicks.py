@@ -16,8 +16,9 @@ from laconic.clicks.events.model import FIELDS, ClickEvent
 from laconic.clicks.reports.periods import read_bounds
 from laconic.errors import LinkUnknown
 from laconic.links.model import Link
+from laconic.web.api.answers import API_HEADERS, json_response
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import API_HEADERS, DomainQuery, domain_of, json_response
+from laconic.web.api.links import DomainQuery, domain_of
 from laconic.web.api.openapi import problems
 from laconic.web.api.problems import WRONG_SHAPE, Problem
 from laconic.wiring import Services

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from laconic.web.api.answers import json_response
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import model_from_json, read_body, require_json
-from laconic.web.api.links import json_response
 from laconic.web.api.openapi import body_of, problems
 from laconic.wiring import Services
 from laconic.workspaces.model import KEYS_ALLOCATE

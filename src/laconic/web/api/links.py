@@ -18,11 +18,12 @@ from laconic.links.model import LONGEST_EXPIRY_HOURS, Created, Link, LinkDraft, 
 from laconic.links.once import Answer
 from laconic.links.orders import Sort
 from laconic.storage.database import Statements
+from laconic.web.api.answers import API_HEADERS, json_response
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import model_from_json, read_body, require_json
 from laconic.web.api.once import answer_response, create_once
 from laconic.web.api.openapi import body_of, problems
-from laconic.web.api.problems import MALFORMED_CODE, SECURITY_HEADERS, Problem
+from laconic.web.api.problems import MALFORMED_CODE, Problem
 from laconic.wiring import Services
 from laconic.workspaces.model import LINKS_CREATE, LINKS_READ, LINKS_WRITE, Actor
 
@@ -30,7 +31,6 @@ DomainQuery = Annotated[
     str | None,
     Query(max_length=255, description="The host of the link's domain, where several have the code."),
 ]
-API_HEADERS = {**SECURITY_HEADERS, "cache-control": "no-store"}
 
 
 class LinkRequest(BaseModel):
@@ -178,11 +178,6 @@ def _page_json(page: browse.Page, short_url: ShortUrl) -> bytes:
 
 def _moment(moment: int | None) -> str | None:
     return None if moment is None else to_rfc3339(moment)
-
-
-def json_response(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    told = API_HEADERS if headers is None else {**API_HEADERS, **headers}
-    return Response(to_json(document), status, told, media_type="application/json")
 
 
 def require_code(code: str) -> str:

@@ -11,8 +11,9 @@ from starlette.responses import Response
 
 from laconic.clicks.events.live import LiveFeed, Shown, Watcher
 from laconic.clicks.events.model import Place
+from laconic.web.api.answers import API_HEADERS
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import API_HEADERS, DomainQuery, domain_of
+from laconic.web.api.links import DomainQuery, domain_of
 from laconic.web.api.openapi import problems
 from laconic.web.api.problems import WRONG_SHAPE, Problem
 from laconic.wiring import Services

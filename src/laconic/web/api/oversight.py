@@ -9,9 +9,10 @@ from starlette.responses import Response
 from laconic.clock import to_rfc3339
 from laconic.errors import EntryUnknown, LinkUnknown
 from laconic.oversight.model import BlockedHost, Report, ReportState, Takedown
+from laconic.web.api.answers import API_HEADERS, json_response
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import read_model
-from laconic.web.api.links import API_HEADERS, DomainQuery, ShortUrl, json_response, require_code
+from laconic.web.api.links import DomainQuery, ShortUrl, require_code
 from laconic.web.api.openapi import body_of, problems
 from laconic.wiring import Services
 from laconic.workspaces.model import DEFAULT_DOMAIN_ID, OPERATOR

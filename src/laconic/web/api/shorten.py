@@ -8,9 +8,10 @@ from starlette.responses import Response
 
 from laconic.clock import to_rfc3339
 from laconic.links.model import Created, LinkDraft
+from laconic.web.api.answers import json_response
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import media_type, problem_of, read_body
-from laconic.web.api.links import DomainQuery, ShortUrl, json_response, require_code
+from laconic.web.api.links import DomainQuery, ShortUrl, require_code
 from laconic.web.api.once import answer_response, create_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.problems import Kind, Problem

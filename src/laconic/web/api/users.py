@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from laconic.errors import ScopeMissing
 from laconic.storage.database import Transact
+from laconic.web.api.answers import API_HEADERS, json_response
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import read_asked, read_model
-from laconic.web.api.links import API_HEADERS, json_response
 from laconic.web.api.once import act_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.records import moment_text, parse_id

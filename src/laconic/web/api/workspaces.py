@@ -15,9 +15,9 @@ from laconic.links.model import LONGEST_EXPIRY_HOURS
 from laconic.links.retire import delete_links_of
 from laconic.settings import Settings
 from laconic.storage.database import Transact
+from laconic.web.api.answers import API_HEADERS, json_response
 from laconic.web.api.authentication import Gate
 from laconic.web.api.bodies import read_asked, read_model
-from laconic.web.api.links import API_HEADERS, json_response
 from laconic.web.api.once import act_once
 from laconic.web.api.openapi import body_of, problems
 from laconic.web.api.records import moment_text, parse_cursor, parse_id

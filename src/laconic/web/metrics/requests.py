@@ -2,7 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
-from typing import Any
+from contextvars import Token
+from typing import Any, NamedTuple
 
 import structlog
 
@@ -11,7 +12,7 @@ from laconic.codes.rules import OWN_PATHS
 from laconic.logs import REQUEST_ID
 from laconic.web.metrics.catalog import DURATION_BOUNDS, FIRST_BITS
 from laconic.web.pages.preview import is_preview
-from laconic.web.request_ids import HEADER, request_id_of
+from laconic.web.request_ids import HEADER, RequestIds
 
 log = structlog.get_logger(__name__)
 
@@ -63,19 +64,28 @@ class Durations:
         self.total += microseconds / SECOND
 
 
+class Watched(NamedTuple):
+    """A request that is being answered."""
+
+    header: tuple[bytes, bytes]
+    """With its id, for the answer."""
+    begun: float
+    token: Token[str]
+
+
 class RequestMeter:
     """Belongs to one loop."""
 
     def __init__(self) -> None:
         self.answered: Counter[tuple[str, int]] = Counter()
         self.durations: defaultdict[str, Durations] = defaultdict(Durations)
+        self._ids = RequestIds()
 
     async def watch(self, route_class: str, scope: Any, answer: Answer, send: Any) -> None:
         """Passes on what `answer` sends, with the request's id, and remembers the status and the time."""
-        begun = monotonic()
+        watched = self.begin(scope)
         status = _NO_ANSWER
-        request_id = request_id_of(scope["headers"])
-        header = (HEADER, request_id.encode("ascii"))
+        header = watched.header
 
         async def note(message: Any) -> None:
             nonlocal status
@@ -86,20 +96,21 @@ class RequestMeter:
                     message = {**message, "headers": [*message.get("headers", ()), header]}
             await send(message)
 
-        token = REQUEST_ID.set(request_id)
         try:
             await answer(note)
         finally:
-            took = monotonic() - begun
-            self.answered[route_class, status] += 1
-            self.durations[route_class].observe(int(took * SECOND))
-            if route_class != "redirect":
-                # Without the path: invitations and sign-ins carry secrets in it.
-                log.debug(
-                    "answered",
-                    method=scope["method"],
-                    route=route_class,
-                    status=status,
-                    ms=round(took * 1000, 2),
-                )
-            REQUEST_ID.reset(token)
+            self.end(watched, route_class, scope["method"], status)
+
+    def begin(self, scope: Any) -> Watched:
+        """Whoever sends its answer by itself begins and ends by itself."""
+        request_id = self._ids.of(scope["headers"])
+        return Watched((HEADER, request_id.encode("ascii")), monotonic(), REQUEST_ID.set(request_id))
+
+    def end(self, watched: Watched, route_class: str, method: str, status: int = _NO_ANSWER) -> None:
+        took = monotonic() - watched.begun
+        self.answered[route_class, status] += 1
+        self.durations[route_class].observe(int(took * SECOND))
+        if route_class != "redirect":
+            # Without the path: invitations and sign-ins carry secrets in it.
+            log.debug("answered", method=method, route=route_class, status=status, ms=round(took * 1000, 2))
+        REQUEST_ID.reset(watched.token)

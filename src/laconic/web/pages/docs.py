@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
-from laconic.web.api.links import json_response
+from laconic.web.api.answers import json_response
 from laconic.web.api.problems import NO_SUCH_PAGE, Problem
 from laconic.web.pages.static_files import KEEP, MEDIA_TYPES, StaticFile, file_response
 from laconic.web.pages.templates import page_response

@@ -13,8 +13,9 @@ from starlette.responses import Response
 from laconic import __version__
 from laconic.errors import LaconicError, OutcomeUnknown, Refused, TooManyRequests
 from laconic.links.model import Created, LinkDraft
+from laconic.web.api.answers import json_response
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import created_json, json_response
+from laconic.web.api.links import created_json
 from laconic.web.api.problems import kind_of, response_to
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.forms import read_fields, require_own_form

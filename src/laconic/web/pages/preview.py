@@ -16,8 +16,8 @@ from laconic.redirect.endpoint import Refusal
 from laconic.redirect.lookup import block
 from laconic.redirect.model import Tombstone, judge
 from laconic.settings import Rate
+from laconic.web.api.answers import json_response
 from laconic.web.api.authentication import Gate
-from laconic.web.api.links import json_response
 from laconic.web.api.problems import kind_of
 from laconic.web.pages.form_tokens import FormTokens
 from laconic.web.pages.forms import read_fields, require_own_form

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from laconic.errors import LaconicError
 from laconic.links.targets import parse
-from laconic.web.api.links import json_response
+from laconic.web.api.answers import json_response
 from laconic.web.api.problems import document_of
 from laconic.web.pages.dashboard.shell import Shell, Visitor
 from laconic.workspaces.model import LINKS_CREATE

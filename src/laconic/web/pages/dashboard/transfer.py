@@ -8,8 +8,8 @@ from starlette.responses import Response, StreamingResponse
 
 from laconic.errors import ChoiceRefused
 from laconic.links.browse import Query, State
+from laconic.web.api.answers import API_HEADERS
 from laconic.web.api.imports import ImportOrder, Imports
-from laconic.web.api.links import API_HEADERS
 from laconic.web.pages.dashboard.mistakes import CORRECTABLE, Mistake
 from laconic.web.pages.dashboard.shell import Shell, Visitor
 from laconic.web.pages.export_lines import MEDIA_TYPES, ExportForm, LinkExport
