@@ -5,10 +5,10 @@ slowest of a number of requests; and the CPU time of this process, which another
 PostgreSQL the server's own share is in the wall-clock time only.)
 """
 
+import argparse
 import asyncio
 import random
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -22,6 +22,7 @@ import httpx
 from laconic.clicks.journal import Journal
 from laconic.clock import DAY, now
 from laconic.ids import IdSource
+from laconic.logs import set_up_logs
 from laconic.settings import Rate, Settings
 from laconic.storage.database import Statements
 from laconic.storage.engines import migrate, open_database
@@ -191,10 +192,14 @@ async def postgres(count: int) -> None:
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    engines = sys.argv[2:] or ["sqlite", "postgres"]
-    for engine in engines:
-        asyncio.run({"sqlite": sqlite, "postgres": postgres}[engine](count))
+    runs = {"sqlite": sqlite, "postgres": postgres}
+    parser = argparse.ArgumentParser(prog="python -m bench.pages", description=__doc__)
+    parser.add_argument("count", type=int, nargs="?", default=1_000_000, help="links of the workspace")
+    parser.add_argument("engines", nargs="*", help="sqlite, postgres or, without any, both")
+    options = parser.parse_args()
+    set_up_logs("info", "text")
+    for engine in options.engines or runs:
+        asyncio.run(runs[engine](options.count))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Prints microseconds per request. All in one process without sockets, so that nothing else is in the figures.
 """
 
+import argparse
 import asyncio
 import json
 import statistics
@@ -18,6 +19,7 @@ from starlette.requests import Request
 from laconic.clicks.journal import Journal
 from laconic.errors import SignInFailed, TooManyRequests
 from laconic.links.model import LinkDraft, LinkEdit
+from laconic.logs import set_up_logs
 from laconic.settings import Rate, Settings
 from laconic.storage.engines import migrate
 from laconic.web.api.authentication import ALLOWANCE, Gate
@@ -217,4 +219,6 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(prog="python -m bench.tenancy", description=__doc__).parse_args()
+    set_up_logs("info", "text")
     asyncio.run(main())

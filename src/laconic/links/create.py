@@ -83,7 +83,8 @@ class LinkCreator:
         outcome = (await self._inserter.insert([prepared]))[0]
         if isinstance(outcome, LaconicError):
             raise outcome
-        await self._mark_used([prepared], [outcome])
+        if prepared.code_holder:
+            await self._mark_used([prepared], [outcome])
         return outcome
 
     async def create_many(

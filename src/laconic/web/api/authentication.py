@@ -177,7 +177,8 @@ class Gate:
             raise
 
     def address_of(self, request: Request) -> str:
-        peer = request.client.host if request.client else ""
+        client = request.scope.get("client")
+        peer: str = client[0] if client else ""
         forwarded = request.headers.get("x-forwarded-for")
         if forwarded and self._proxies.trusts(peer):
             return self._proxies.visitor_address(peer.encode(), forwarded.encode("latin-1")).decode()
