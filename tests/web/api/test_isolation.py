@@ -9,6 +9,7 @@ both users of the other tenant and for both callers who are admins. (On PostgreS
 answered instead.)
 """
 
+import asyncio
 import itertools
 import json
 import re
@@ -29,6 +30,7 @@ from tests.web.people import Browser, browser, make_user, make_workspace
 MEANT = {
     ("GET", "/api/v1/codes/{code}"): "all tenants share a domain's codes; says yes or no, not whose",
 }
+_PATIENCE_SECONDS = 60
 # To prove a domain name servers are asked, and each workspace may do so only now and then.
 _ASKS_THE_WORLD = {"/api/v1/domains/{host}/verify"}
 # Parameters and fields that may name a record.
@@ -190,7 +192,12 @@ async def call(
     if body is not None:
         options["content"] = json.dumps(body)
         headers = {**headers, "content-type": route.media_type or "application/json"}
-    return await caller.client.request(route.method, path, headers=headers, **options)
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            return await caller.client.request(route.method, path, headers=headers, **options)
+    except TimeoutError:
+        # A stream of what happens has no end: whoever is let in waits for ever.
+        return httpx.Response(504, text="a stream was opened")
 
 
 def fill(path: str, values: tuple[str, ...]) -> str:
