@@ -18,6 +18,7 @@ _CLOCK_ERROR = 5
 
 def look_at_machine(settings: Settings) -> Iterator[Finding]:
     yield from _rooms(settings)
+    yield from _owners(settings.data_folder)
     yield _open_files(settings.data_folder)
     yield _clock()
 
@@ -39,6 +40,18 @@ def _rooms(settings: Settings) -> Iterator[Finding]:
     if settings.backup_dir and _same_disk(places["backup folder"], settings.data_folder):
         remedy = "Put backups on another disk, or copy them to another machine."
         yield Finding("backup_disk", "warning", "backups lie on the same disk as the data", remedy)
+
+
+def _owners(folder: Path) -> Iterator[Finding]:
+    """A command that root has run on the server's folder may leave what the server cannot open."""
+    if not folder.is_dir():
+        return
+    owner = folder.stat().st_uid
+    strange = sorted(path.name for path in folder.iterdir() if path.lstat().st_uid != owner)
+    if strange:
+        text = f"not of the same user as {folder} itself (user {owner}): {', '.join(strange)}"
+        remedy = f"chown -R {owner} {folder}; and run commands as the user who runs the server."
+        yield Finding("file_owners", "problem", text, remedy)
 
 
 def _same_disk(one: Path, other: Path) -> bool:
