@@ -29,7 +29,7 @@ def _findings(laconic: Laconic) -> dict[str, dict[str, Any]]:
     assert result.status == (1 if document["status"] == "problem" else 0)
     for finding in document["findings"]:
         assert finding["level"] in ("ok", "warning", "problem")
-        assert finding["level"] != "problem" or finding["remedy"], finding
+        assert (finding["level"] == "ok") != bool(finding["remedy"]), finding
     return {finding["subject"]: finding for finding in document["findings"]}
 
 
