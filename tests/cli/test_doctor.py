@@ -182,7 +182,7 @@ def test_missing_partition(laconic: Laconic, migrated_url: str) -> None:
 
     async def drop() -> None:
         connection = await asyncpg.connect(migrated_url)
-        (name,) = await connection.fetchrow(
+        name = await connection.fetchval(
             "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'click_event'::regclass"
             " AND inhrelid::regclass::text <> 'click_event_default' ORDER BY 1 LIMIT 1"
         )

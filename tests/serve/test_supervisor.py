@@ -140,7 +140,7 @@ def test_twenty_restarts_leak_nothing(make_server: MakeServer) -> None:
     """A server runs for years: what is started again takes the place of what has died, in every table."""
     server = make_server("--workers", "2")
     supervisor = psutil.Process(server.pid)
-    files = open_files(server.pid)
+    of_supervisor = open_files(server.pid)
     # Upkeep opens and closes files while it works.
     workers = {name: open_files(server.children()[name]) for name in ("web 1", "web 2")}
     restarts = 0
@@ -151,14 +151,15 @@ def test_twenty_restarts_leak_nothing(make_server: MakeServer) -> None:
             restarts += 1
     assert restarts == 20
     server.follow(server.create())
-    assert open_files(server.pid) == files
+    assert open_files(server.pid) == of_supervisor
     assert len(supervisor.children()) == 5
     assert all(child.status() != psutil.STATUS_ZOMBIE for child in supervisor.children())
-    for name, before in workers.items():
-        wait_until(
-            lambda name=name, before=before: is_as_before(before, open_files(server.children()[name])),
-            f"{name} has open what the first one had",
-        )
+    wait_until(
+        lambda: all(
+            is_as_before(files, open_files(server.children()[name])) for name, files in workers.items()
+        ),
+        "each worker has open what the first one had",
+    )
 
 
 def is_as_before(before: Counter[str], now: Counter[str]) -> bool:
