@@ -63,6 +63,26 @@ def test_keeps_what_was_there(laconic: Laconic, engine: str, migrated_url: str, 
     assert rows == {first, second}
 
 
+@pytest.mark.parametrize("engine", ["sqlite"])
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_root_restores_for_the_servers_user(laconic: Laconic, migrated_url: str, tmp_path: Path) -> None:
+    """What comes back belongs to whoever owns the folder, or no server could open it."""
+    _shorten(laconic)
+    laconic("backup", str(tmp_path / "b"))
+    folder = Path(migrated_url.removeprefix("sqlite:///")).parent
+    for place in (folder, Path("data")):
+        place.mkdir(exist_ok=True)
+        for path in (place, *place.rglob("*")):
+            os.chown(path, 10_001, 10_002)
+    assert laconic("restore", str(tmp_path / "b")).status == 0
+    owners = {
+        (path.stat().st_uid, path.stat().st_gid)
+        for place in (folder, Path("data"))
+        for path in (place, *place.rglob("*"))
+    }
+    assert owners == {(10_001, 10_002)}
+
+
 async def _all_codes(url: str, table: str) -> set[str]:
     database = await open_database(url)
     try:

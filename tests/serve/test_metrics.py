@@ -7,6 +7,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
+from laconic.web.metrics.catalog import CATALOG
 from tests.serve.conftest import MakeServer
 from tests.serve.running import PATIENCE_SECONDS, RunningServer, wait_until
 from tests.servers import RedisServer
@@ -105,6 +106,8 @@ def test_all_of_the_contract_is_there(server: RunningServer) -> None:
     server.wait_for_clicks(code, 3)
     wait_until(lambda: Numbers(server).sum("laconic_cleanup_runs_total") > 0, "the reaper has run")
     numbers = Numbers(server)
+    # All that the alert rules and the dashboard may name: tests/deploy compares them with the catalog.
+    assert numbers.families.keys() == {metric.name for metric in CATALOG}
     is_network = next(numbers.samples("laconic_build_info")).labels["engine"] == "postgresql"
     for name, (kind, labels) in CONTRACT.items():
         family = numbers.families[name]

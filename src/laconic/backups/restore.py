@@ -57,6 +57,7 @@ async def restore(backup: Path, target: Target, progress: Progress = lambda _: N
     moment = clock.now()
     with _claimed(target.data_folder), _stage(target, moment) as stage:
         await asyncio.to_thread(_fill, stage, backup, manifest, progress)
+        _give_to_owner(stage, stage.parent)
         skipped = _distance(manifest, moment)
         conclude = [
             # Before the cursor moves, or a count might be that of another state.
@@ -73,6 +74,8 @@ async def restore(backup: Path, target: Target, progress: Progress = lambda _: N
             also=journals,
             tenant_url=target.tenant_url,
         )
+        for folder in {target.data_folder, stage.parent}:
+            _give_to_owner(folder, folder)
     return Restored(manifest, kept, skipped)
 
 
@@ -129,6 +132,18 @@ def _take(path: Path, backup: Path, file: File, progress: Progress) -> None:
         verify(backup, file, sink)
         copy.flush()
         os.fsync(copy.fileno())
+
+
+def _give_to_owner(folder: Path, owned: Path) -> None:
+    """What root makes inside the folder of the server's user shall be that user's, or no server could open it."""
+    owner = owned.stat()
+    if os.geteuid() != 0 or owner.st_uid == 0:
+        return
+    for path in (folder, *folder.rglob("*")):
+        found = path.lstat()
+        # Only what can have been made here: not a name that somebody has given to another's file.
+        if found.st_uid == 0 and (path.is_dir() or found.st_nlink == 1):
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 @contextlib.contextmanager

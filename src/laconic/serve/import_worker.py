@@ -88,7 +88,9 @@ async def _receive(reader: asyncio.StreamReader, put: Put) -> None:
 async def run_import_worker(settings: Settings, desk: socket.socket, page: Page, lifeline: Lifeline) -> None:
     """Takes orders until told to stop; the web workers have ended by then, and with them their orders."""
     tune_interpreter()
-    os.nice(_NICE)
+    # A sandbox may forbid even this; then imports are as quick as the rest.
+    with contextlib.suppress(PermissionError):
+        os.nice(_NICE)
     lifeline.watch()
     async with open_services(settings, pooled=False) as services:
         imports = LocalImports(services)

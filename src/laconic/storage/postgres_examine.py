@@ -10,9 +10,11 @@ from laconic.storage.months import begin_of, month_name, month_of
 from laconic.storage.postgres_session import session
 
 _OLDEST = 13
-_INDEX = re.compile(r"CREATE (?:UNIQUE )?INDEX (\w+)")
+_INDEX = re.compile(r"(CREATE (?:UNIQUE )?INDEX (\w+)[^;]+;)")
 _DROPPED = re.compile(r"DROP INDEX (?:IF EXISTS )?(\w+)")
 _CLOCK_SECONDS = 2.0
+# The class of the only index that a server may have to do without.
+_TRIGRAMS = "gin_trgm_ops"
 
 _INVALID = (
     "SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
@@ -84,20 +86,33 @@ async def _clock(statements: Statements) -> Finding:
 
 
 async def _indexes(statements: Statements) -> list[Finding]:
-    texts = [migration.sql for migration in read_migrations("postgres")]
-    wanted: set[str] = set()
-    for text in texts:
-        wanted = (wanted | set(_INDEX.findall(text))) - set(_DROPPED.findall(text))
-    missing = sorted(wanted - set(await _names(statements, _PRESENT)))
+    wanted = _wanted_indexes()
+    present = set(await _names(statements, _PRESENT))
     invalid = await _names(statements, _INVALID)
-    findings = []
-    if missing:
-        remedy = "Make them again as the migrations of this release do."
-        findings.append(Finding("indexes", "problem", f"missing: {', '.join(missing)}", remedy))
+    findings = [_missing(name, sql) for name, sql in sorted(wanted.items()) if name not in present]
     if invalid:
         remedy = f"REINDEX INDEX CONCURRENTLY {invalid[0]};"
         findings.append(Finding("indexes", "problem", f"not valid: {', '.join(invalid)}", remedy))
     return findings or [Finding("indexes", "ok", f"all {len(wanted)} are there and valid")]
+
+
+def _wanted_indexes() -> dict[str, str]:
+    """What the migrations leave: the name of each, and the statement that makes it."""
+    wanted: dict[str, str] = {}
+    for migration in read_migrations("postgres"):
+        wanted |= {name: " ".join(sql.split()) for sql, name in _INDEX.findall(migration.sql)}
+        for name in _DROPPED.findall(migration.sql):
+            wanted.pop(name, None)
+    return wanted
+
+
+def _missing(name: str, sql: str) -> Finding:
+    if _TRIGRAMS in sql:
+        text = f"missing: {name}; searching links by a part of their URL is slow"
+        return Finding(
+            "indexes", "warning", text, f"As a superuser: CREATE EXTENSION IF NOT EXISTS pg_trgm; {sql}"
+        )
+    return Finding("indexes", "problem", f"missing: {name}", sql)
 
 
 async def _partitions(statements: Statements) -> list[Finding]:

@@ -5,6 +5,7 @@ thread will do; it is niced, because a redirect must not wait for a core behind 
 """
 
 import asyncio
+import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -60,5 +61,6 @@ class Passwords:
 
 
 def _stand_back() -> None:
-    """Linux keeps a nice value for each thread."""
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+    """Linux keeps a nice value for each thread. A sandbox may forbid it, which is no reason to let nobody in."""
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)

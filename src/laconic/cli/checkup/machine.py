@@ -11,6 +11,7 @@ from laconic.storage.examine import Finding
 
 _LITTLE_BYTES, _LITTLE_SHARE = 1024**3, 0.10
 _NONE_BYTES, _NONE_SHARE = 100 * 1024**2, 0.02
+_LITTLE_INODES, _NONE_INODES = 10_000, 1_000
 _FEW_FILES = 4_096
 # What adjtimex(2) returns when nobody sets the clock.
 _CLOCK_ERROR = 5
@@ -18,6 +19,7 @@ _CLOCK_ERROR = 5
 
 def look_at_machine(settings: Settings) -> Iterator[Finding]:
     yield from _rooms(settings)
+    yield from _owners(settings.data_folder)
     yield _open_files(settings.data_folder)
     yield _clock()
 
@@ -30,7 +32,8 @@ def _rooms(settings: Settings) -> Iterator[Finding]:
         places["archive folder"] = Path(settings.click_archive_dir).resolve()
     for name, path in places.items():
         if not path.is_dir():
-            yield Finding("disk", "warning", f"the {name} {path} is not there yet")
+            remedy = f"Make it, for the user who runs Laconic: install -d -m 700 -o USER {path}"
+            yield Finding("disk", "warning", f"the {name} {path} is not there yet", remedy)
             continue
         if not os.access(path, os.W_OK):
             remedy = f"chown it to whoever runs Laconic (user {os.geteuid()})."
@@ -41,6 +44,18 @@ def _rooms(settings: Settings) -> Iterator[Finding]:
         yield Finding("backup_disk", "warning", "backups lie on the same disk as the data", remedy)
 
 
+def _owners(folder: Path) -> Iterator[Finding]:
+    """A command that root has run on the server's folder may leave what the server cannot open."""
+    if not folder.is_dir():
+        return
+    owner = folder.stat().st_uid
+    strange = sorted(path.name for path in folder.iterdir() if path.lstat().st_uid != owner)
+    if strange:
+        text = f"not of the same user as {folder} itself (user {owner}): {', '.join(strange)}"
+        remedy = f"chown -R {owner} {folder}; and run commands as the user who runs the server."
+        yield Finding("file_owners", "problem", text, remedy)
+
+
 def _same_disk(one: Path, other: Path) -> bool:
     return one.is_dir() and other.is_dir() and one.stat().st_dev == other.stat().st_dev
 
@@ -49,19 +64,22 @@ def _room(name: str, path: Path) -> Iterator[Finding]:
     figures = os.statvfs(path)
     free, whole = figures.f_bavail * figures.f_frsize, figures.f_blocks * figures.f_frsize
     text = f"{free / 1024**3:.1f} GiB free of {whole / 1024**3:.1f} ({name})"
-    yield _judged(
-        "disk", text, free / max(1, whole), free, "Remove what is not needed, or give it a larger disk."
-    )
+    share = free / max(1, whole)
+    is_little = (share < _LITTLE_SHARE and free < 10 * _LITTLE_BYTES) or free < _LITTLE_BYTES
+    remedy = "Remove what is not needed, or give it a larger disk."
+    yield _judged("disk", text, share < _NONE_SHARE or free < _NONE_BYTES, is_little, remedy)
+    # Some file systems have as many as they want, and say 0.
     if figures.f_files:
-        share = figures.f_favail / figures.f_files
-        text = f"{figures.f_favail:,} inodes free ({name})"
-        yield _judged("inodes", text, share, _LITTLE_BYTES, "Remove many small files on this disk.")
+        left = figures.f_favail
+        remedy = "Remove many small files on this disk."
+        text = f"{left:,} inodes free ({name})"
+        yield _judged("inodes", text, left < _NONE_INODES, left < _LITTLE_INODES, remedy)
 
 
-def _judged(subject: str, text: str, share: float, free: int, remedy: str) -> Finding:
-    if share < _NONE_SHARE or free < _NONE_BYTES:
+def _judged(subject: str, text: str, is_none: bool, is_little: bool, remedy: str) -> Finding:
+    if is_none:
         return Finding(subject, "problem", text, f"{remedy} Creates are refused when it is full.")
-    if (share < _LITTLE_SHARE and free < 10 * _LITTLE_BYTES) or free < _LITTLE_BYTES:
+    if is_little:
         return Finding(subject, "warning", text, remedy)
     return Finding(subject, "ok", text)
 
