@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import OpenWindow
+from tests.browser.slow_line import SlowLine
 from tests.browser.window import Size, call_api, open_window
 from tests.flows.server import LaconicServer
 
@@ -65,6 +66,23 @@ def test_pages_are_for_everybody(window: OpenWindow, ann: Any, size: Size) -> No
         if one.layout_shift() > MOST_SHIFT:
             wrong.append(f"{path}: its layout shifts by {one.layout_shift():.4f}: {one.shifted()}")
         wrong += [f"{path}: {violation}" for violation in one.violations()]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.usefixtures("links")
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_pages_on_a_slow_line_do_not_jump(
+    chromium: Browser, laconic: LaconicServer, ann: Any, size: Size
+) -> None:
+    """What is painted already stays where it is when the rest comes, and when the page's script has run."""
+    wrong: list[str] = []
+    with SlowLine(laconic.base_url) as line:
+        one = open_window(chromium, line.base_url, size, state=ann)
+        for path in ("/dashboard", "/dashboard/links", "/dashboard/members", "/everyb1+"):
+            one.goto(path)
+            if one.layout_shift() > MOST_SHIFT:
+                wrong.append(f"{path}: its layout shifts by {one.layout_shift():.4f}: {one.shifted()}")
+        one.close()
     assert not wrong, "\n".join(wrong)
 
 
