@@ -21,6 +21,7 @@ class SlowLine:
         self._port = urlsplit(base_url).port
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
+        self._open: set[asyncio.StreamWriter] = set()
         self.base_url = ""
 
     def __enter__(self) -> Self:
@@ -28,7 +29,8 @@ class SlowLine:
         opened = asyncio.run_coroutine_threadsafe(
             asyncio.start_server(self._serve, "127.0.0.1", 0), self._loop
         )
-        self.base_url = f"http://localhost:{opened.result().sockets[0].getsockname()[1]}"
+        self._listening = opened.result()
+        self.base_url = f"http://localhost:{self._listening.sockets[0].getsockname()[1]}"
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -38,32 +40,40 @@ class SlowLine:
         self._loop.close()
 
     async def _end(self) -> None:
-        open_ones = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in open_ones:
-            task.cancel()
-        await asyncio.gather(*open_ones, return_exceptions=True)
+        self._listening.close()
+        for writer in self._open:
+            writer.transport.abort()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self, browser: asyncio.StreamReader, to_browser: asyncio.StreamWriter) -> None:
         """One request to a connection."""
+        writers = [to_browser]
+        self._open.add(to_browser)
         try:
             head = await browser.readuntil(_END_OF_HEAD)
             server, to_server = await asyncio.open_connection("127.0.0.1", self._port)
-            try:
-                to_server.write(_asked_plainly(head))
-                answer = await server.readuntil(_END_OF_HEAD)
-                to_browser.write(answer)
-                if b"text/html" in answer:
-                    await _write_pieces(await server.read(), to_browser)
-                else:
-                    while some := await server.read(65_536):
-                        to_browser.write(some)
-                        await to_browser.drain()
-            finally:
-                to_server.close()
+            writers.append(to_server)
+            self._open.add(to_server)
+            to_server.write(_asked_plainly(head))
+            await _hand_on(server, to_browser)
         except (OSError, asyncio.IncompleteReadError):
             pass  # A browser that leaves a page hangs up.
         finally:
-            to_browser.close()
+            for writer in writers:
+                self._open.discard(writer)
+                writer.close()
+
+
+async def _hand_on(server: asyncio.StreamReader, to_browser: asyncio.StreamWriter) -> None:
+    answer = await server.readuntil(_END_OF_HEAD)
+    to_browser.write(answer)
+    if b"text/html" in answer:
+        await _write_pieces(await server.read(), to_browser)
+        return
+    while some := await server.read(65_536):
+        to_browser.write(some)
+        await to_browser.drain()
 
 
 def _asked_plainly(head: bytes) -> bytes:
@@ -74,10 +84,10 @@ def _asked_plainly(head: bytes) -> bytes:
 
 
 async def _write_pieces(page: bytes, to_browser: asyncio.StreamWriter) -> None:
-    """Cut before tags: words that belong together come together."""
+    """Cut between lines: a template's line is a button, a cell, a sentence."""
     at, least = 0, max(len(page) // _PIECES, 1)
     while at < len(page):
-        end = page.find(b"<", at + least)
+        end = page.find(b"\n<", at + least)
         end = len(page) if end < 0 else end
         to_browser.write(page[at:end])
         await to_browser.drain()
