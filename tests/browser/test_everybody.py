@@ -120,6 +120,7 @@ def test_pages_are_light(window: OpenWindow, ann: Any) -> None:
             )
             one.goto(path)
             assert 0 < sum(received) <= most, f"{path}: {sum(received):.0f} bytes"
+            print(f"{path}: {sum(received):,.0f} bytes")
 
 
 @pytest.mark.usefixtures("links")
