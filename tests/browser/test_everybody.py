@@ -12,8 +12,10 @@ from tests.flows.server import LaconicServer
 
 PUBLIC = (
     *("/", "/everyb1+", "/nothere1", "/goneby1", "/goneby1+", "/everyb2", "/everyb3", "/not!a!code"),
-    *("/dashboard/sign-in", "/docs"),
+    "/docs",
 )
+# Whoever is signed in is sent on from the one, and sees another page at the other.
+STRANGERS = ("/dashboard/sign-in", "/")
 DASHBOARD = (
     "/dashboard",
     "/dashboard/account",
@@ -67,6 +69,19 @@ def test_pages_are_for_everybody(window: OpenWindow, ann: Any, size: Size) -> No
             wrong.append(f"{path}: its layout shifts by {one.layout_shift():.4f}: {one.shifted()}")
         wrong += [f"{path}: {violation}" for violation in one.violations()]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.usefixtures("links")
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_pages_of_strangers_are_for_everybody(window: OpenWindow, size: Size) -> None:
+    """The same for whoever is not signed in."""
+    one = window(size)
+    for path in STRANGERS:
+        assert one.goto(path) in (200, 401), path
+        assert one.page.url == one.base_url + path
+        assert not one.grave_findings_in_all_colours(), path
+        assert not one.has_sideways_scroll(), path
+        assert one.layout_shift() <= MOST_SHIFT, f"{path}: {one.shifted()}"
 
 
 @pytest.mark.usefixtures("links")
