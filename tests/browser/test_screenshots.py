@@ -5,17 +5,21 @@
 writes them anew. Without it the same pages are opened and thrown away, so that the pictures can always be made.
 """
 
+import asyncio
 import os
-import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 
+from laconic.clock import MINUTE, now
 from tests.browser.window import ADMIN, PASSWORD, Scheme, Size, Window, call_api, open_window
-from tests.flows.server import LaconicServer, eventually
+from tests.clicks.raw_events import event
+from tests.flows.server import LaconicServer
+from tests.web.seeding import campaign, seed
 
 DOCS = Path(__file__).parents[2] / "docs" / "screenshots"
 # Of each: the name of its file, its page, and how it is looked at.
@@ -34,40 +38,17 @@ LINKS = (
     ("garden", "Job offer: gardener", "https://example.com/jobs/gardener"),
     ("wikip", "Laconic phrase", "https://en.wikipedia.org/wiki/Laconic_phrase"),
 )
-AGENTS = (
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1",
-    "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
-    "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36",
-    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-)
-ADDRESSES = (
-    "193.99.144.80",
-    "81.2.69.142",
-    "133.242.0.1",
-    "8.8.8.8",
-    "200.147.3.157",
-    "196.25.1.1",
-    "1.1.1.1",
-)
-REFERRERS = ("https://news.example.com/", "https://www.google.com/", "https://social.example/post/7", "")
 
 
 @pytest.fixture(scope="module")
 def shown(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Any]]:
     """A server with some links that were followed from some places: its address, and the cookies of its admin."""
-    server = LaconicServer(tmp_path_factory.mktemp("shown"), trusted_proxies="127.0.0.1")
-    with server:
+    with LaconicServer(tmp_path_factory.mktemp("shown")) as server:
         server.run("user", "create-admin", ADMIN, "--name", "Ann Example", typed=f"{PASSWORD}\n")
         window = open_window(chromium, server.base_url)
         _sign_in(window)
-        for code, title, url in LINKS:
-            body = {"original_url": url, "custom_code": code, "title": title}
-            call_api(window, "POST", "/api/v1/urls", body)
-        _click(server)
-        eventually(
-            lambda: call_api(window, "GET", "/api/v1/urls/wikip")["click_count"] >= 10, "no clicks arrived"
-        )
+        bodies = [{"original_url": url, "custom_code": code, "title": title} for code, title, url in LINKS]
+        _follow(server, [int(call_api(window, "POST", "/api/v1/urls", body)["id"]) for body in bodies])
         state = window.context.storage_state()
         window.close()
         yield server.base_url, state
@@ -82,18 +63,16 @@ def _sign_in(window: Window) -> None:
     window.goto("/dashboard/account")
 
 
-def _click(server: LaconicServer) -> None:
-    chance = random.Random(3)
-    with server.client() as visitor:
-        for number, (code, _, _) in enumerate(LINKS):
-            for _ in range(90 - 20 * number):
-                headers = {
-                    "user-agent": chance.choice(AGENTS),
-                    "referer": chance.choice(REFERRERS),
-                    "x-forwarded-for": chance.choice(ADDRESSES),
-                    "accept-language": chance.choice(("en", "de", "ja")),
-                }
-                visitor.get(f"/{code}", headers=headers)
+def _follow(server: LaconicServer, link_ids: Sequence[int]) -> None:
+    """The clicks of ten weeks: a chart of one day is none worth showing."""
+    end = now()
+    clicks, events = [], []
+    for number, link_id in enumerate(link_ids):
+        clicks += campaign(link_id, end, days=70, a_day=60 // (number + 1), seed=number)
+        events += [event(link_id, end - (7 * n + number) * MINUTE) for n in range(4)]
+    # Not in this thread: Playwright's loop runs in it.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, seed(server.database_url, clicks, events)).result()
 
 
 def test_pictures_can_be_made(chromium: Browser, shown: tuple[str, Any], tmp_path: Path) -> None:

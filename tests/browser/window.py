@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 Size = Literal["desktop", "phone"]
 Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 SIZES: dict[Size, tuple[int, int]] = {"desktop": (1280, 900), "phone": (390, 844)}
 PASSWORD = "correct horse battery"
 ADMIN = "ann@example.com"
@@ -81,6 +82,14 @@ class Window:
             if one["impact"] in _GRAVE
             for node in one["nodes"]
         ]
+
+    def grave_findings_in_all_colours(self) -> list[str]:
+        """The same in light and in dark. The page is loaded once: a reader's choice changes its colours alone."""
+        found: list[str] = []
+        for scheme in SCHEMES:
+            self.page.emulate_media(color_scheme=scheme)
+            found += [f"{scheme}: {finding}" for finding in self.grave_findings()]
+        return found
 
     def layout_shift(self) -> float:
         """Chromium's cumulative layout shift of the page so far."""

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from laconic.web.pages.charts.countries import country_name, tiles
+from laconic.web.pages.charts.languages import language_name
 from laconic.web.pages.charts.scale import SHADES, compact, percent, shades, ticks
 from laconic.web.pages.charts.timeline import HEIGHT, Line, draw_timeline
 from laconic.web.pages.charts.world import draw_world
@@ -143,3 +144,9 @@ def test_a_share_is_between_nothing_and_all(part: int, whole: int) -> None:
 def test_an_axis_says_numbers_shortly(number: int, text: str) -> None:
     """At most a decimal, and none where it would be a nought."""
     assert compact(number) == text
+
+
+def test_languages_have_names() -> None:
+    """As people call them; one that is not listed keeps its code, and so does whatever a program has sent."""
+    named = [language_name(code) for code in ("en", "DE", "nb", "tlh", "")]
+    assert named == ["English", "German", "Norwegian Bokmål", "tlh", ""]

@@ -34,6 +34,15 @@ async def test_a_link_is_taken_down_and_put_back(office: Office) -> None:
         assert (await client.get("/sale24")).status_code == 302
 
 
+async def test_the_owner_s_trail_tells_of_the_operator(office: Office) -> None:
+    """As the operator, and not as somebody who was once of the workspace; from where is none of its business."""
+    await make_link(office, "sale25")
+    await office.operator.send(f"{OPERATOR}/takedowns", link="sale25", reason="Phishing")
+    trail = await office.neighbour.open("/dashboard/audit?action=link.take_down")
+    assert "The operator of the installation</strong> took down the link <strong>sale25" in trail
+    assert "this server" not in trail
+
+
 @pytest.mark.parametrize(
     "link", ["nothere", "http://elsewhere.example/sale24", "two words", "https://", "a/b"]
 )

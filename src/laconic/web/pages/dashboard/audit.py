@@ -61,6 +61,7 @@ _KIND_WORDS: Final = {
     "open": "Somebody in open mode",
     "anyone": "Somebody",
     "command": "The command line",
+    "operator": "The operator of the installation",
     "system": "Laconic itself",
 }
 

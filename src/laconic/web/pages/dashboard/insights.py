@@ -24,6 +24,7 @@ from laconic.web.pages.charts.labels import (
     short_name,
     utc_day_name,
 )
+from laconic.web.pages.charts.languages import language_name
 from laconic.web.pages.charts.scale import percent, shades
 from laconic.web.pages.charts.timeline import HEIGHT, LOW, Line, draw_timeline
 from laconic.web.pages.charts.world import draw_world
@@ -275,7 +276,7 @@ def _visitors(choices: Choices, days: Sequence[tuple[int, int]], height: int) ->
 def _naming(dimension: str) -> Callable[[str], str]:
     if dimension == "device_type":
         return lambda value: _DEVICES.get(value, value)
-    return str
+    return language_name if dimension == "language" else str
 
 
 def _ranking(name: str, label: str, group: Group, naming: Callable[[str], str]) -> Ranking:

@@ -26,7 +26,7 @@ from laconic.workspaces.model import LINKS_READ, LINKS_WRITE
 PAGE_LINKS: Final = 50
 # Past this many an undo would not fit into the cookie that carries it.
 _MOST_UNDONE = 100
-_STATES = (("all", "All"), ("active", "Live"), ("expired", "Expired"), ("disabled", "Off"))
+_STATES = (("all", "All links"), ("active", "Live"), ("expired", "Expired"), ("disabled", "Off"))
 _SORTS = (
     ("-created_at", "Newest first"),
     ("created_at", "Oldest first"),
