@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.faults.visitors import Visitors, p99
-from tests.flows.server import LaconicServer, new_postgres_database
+from tests.flows.server import PATIENCE_SECONDS, LaconicServer, new_postgres_database
 from tests.flows.talk import URLS
 from tests.promises import Recorder
 from tests.redis_servers import ClusterSetup, SentinelSetup, client_of
@@ -126,6 +126,7 @@ def ask_through(server: LaconicServer, fault: Fault, seconds: float, links: int)
         began = time.monotonic()
         fault.begin()
         time.sleep(max(seconds, SETTLE_SECONDS))
+        _wait_until(fault.has_worked)
         ended = time.monotonic()
         fault.end()
         time.sleep(max(seconds, SETTLE_SECONDS) + SETTLE_SECONDS)
@@ -144,6 +145,13 @@ def ask_through(server: LaconicServer, fault: Fault, seconds: float, links: int)
     )
 
 
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline, "the fault has not worked"
+        time.sleep(0.1)
+
+
 def _make_links(client: httpx.Client, count: int) -> list[str]:
     lines = [{"original_url": f"https://example.com/{number}"} for number in range(count)]
     answer = client.post(f"{URLS}/bulk", json=lines)
@@ -156,10 +164,12 @@ def _ask(
 ) -> Figures:
     url = new_postgres_database(postgres_server)
     with setup(name) as (redis_url, fault):
-        server = LaconicServer(folder, url, redis_url=redis_url, cache_entries="50", log_level="info")
+        # A small pool of codes is full at once: filling a large one would be most of what is measured.
+        server = LaconicServer(
+            folder, url, redis_url=redis_url, cache_entries="50", log_level="info", kgs_pool_min_size="1000"
+        )
         with server:
             figures = ask_through(server, fault, seconds, links)
-            assert fault.has_worked()
         print(f"\n{setup.__name__}, {name}: {figures}\n{server.log()[-600:]}")
         return figures
 
