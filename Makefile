@@ -53,7 +53,8 @@ endif
 # Most of these tests wait for servers to come back: two at a time, a file's tests in one process. Those that tell
 # times go first and alone. Half an hour is for all; pytest's 5 says that ARGS left nothing of a kind.
 FAULT_WORKERS ?= 2
-FAULTS = $(BIN)/python -m pytest tests -m "" --until $$end --seed $(SEED) --hypothesis-seed=$(SEED)
+FAULTS = $(BIN)/python -m pytest tests -m "" --until $$end --seed $(SEED) --hypothesis-seed=$(SEED) \
+	-o faulthandler_timeout=0
 
 .PHONY: faults
 faults: setup-dev ## Kill, stop, cut and fill: the long tests, and docs/promises.md (half an hour)

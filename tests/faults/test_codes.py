@@ -68,9 +68,9 @@ def test_p2_old_redis_and_at_once_an_old_backup(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_p2_no_code_twice_in_ten_million(tmp_path: Path, record_property: Recorder) -> None:
-    """Sixteen allocators, and something happens every two hundredth of the way."""
+    """Sixteen allocators, and something happens seventy times on the way."""
     codes = int(os.environ.get("LACONIC_TEST_CODES", "10000000"))
-    rounds = max(1, codes // 500_000)
+    rounds = max(1, codes // 1_000_000)
     faults = [*itertools.chain.from_iterable(_SMALL for _ in range(rounds)), *FAULTS]
     result = run(tmp_path, allocators=16, codes=codes, pool=100_000, faults=faults)
     figure = (

@@ -4,6 +4,7 @@ The short run is part of `make test`; the long one (`make faults`) has 100 kills
 """
 
 import asyncio
+import contextlib
 import random
 import signal
 from collections import Counter
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from laconic.storage.database import Database
@@ -67,10 +69,11 @@ def kill_any(server: LaconicServer, victim: str) -> None:
     if victim != "everything":
         kill(server, victim)
         return
-    children = server.children()
     server.signal_supervisor(signal.SIGSTOP)
-    for child in children:
-        child.kill()
+    for child in server.children():
+        # One that has just ended is still a child of the supervisor, which is stopped.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
     server.stop(signal.SIGKILL)
     server.start()
 

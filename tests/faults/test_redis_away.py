@@ -116,20 +116,22 @@ class Figures:
 
 
 def ask_through(server: LaconicServer, fault: Fault, seconds: float, links: int) -> Figures:
+    """`seconds` is how long the fault lasts; before and after it are a few."""
+    around = min(seconds, 5.0)
     with server.client() as client:
         paths = [f"/{code}" for code in _make_links(client, links)]
         for path in paths:
             assert client.get(path).status_code == 302
     turns = itertools.cycle(paths)
     with Visitors(server.base_url, lambda: next(turns), count=4, rate=75.0) as visitors:
-        time.sleep(seconds)
+        time.sleep(around)
         began = time.monotonic()
         fault.begin()
         time.sleep(max(seconds, SETTLE_SECONDS))
         _wait_until(fault.has_worked)
         ended = time.monotonic()
         fault.end()
-        time.sleep(max(seconds, SETTLE_SECONDS) + SETTLE_SECONDS)
+        time.sleep(around + SETTLE_SECONDS)
     told = visitors.told
 
     def between(start: float, end: float) -> float:

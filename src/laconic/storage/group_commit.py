@@ -117,15 +117,24 @@ class GroupCommit:
         try:
             session = self._open_session()
         except BaseException as error:
-            self._tell(self._started.set_exception, error)
+            self._tell(self._tell_start, error)
             return
-        self._tell(self._started.set_result, None)
+        self._tell(self._tell_start, None)
         while batch := self._next_batch():
             begun = monotonic()
             self._commit_together(session, batch)
             self.slow += monotonic() - begun > SLOW_SECONDS
             self._tell(self._settle_all, batch)
         session.close()
+
+    def _tell_start(self, error: BaseException | None) -> None:
+        if self._started.done():
+            # Whoever waited has been told to end meanwhile.
+            return
+        if error is None:
+            self._started.set_result(None)
+        else:
+            self._started.set_exception(error)
 
     def _settle_all(self, batch: list[_Job]) -> None:
         self.waiting -= len(batch)
