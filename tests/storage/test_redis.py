@@ -40,7 +40,7 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
 async def store(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[RedisStore]:
     # Here the answers are looked at, and there is no other event to wait for than an answer: one that a busy machine gives
     # late is as good. Tests about servers that do not answer keep the time-out as it is.
-    monkeypatch.setattr(redis, "_SECONDS", 2.0)
+    monkeypatch.setattr(redis, "_SECONDS", 20.0)
     store = open_redis(url)
     assert await _eventually(store.ping)
     yield store
@@ -212,7 +212,7 @@ async def test_servers_that_speak_tls_are_asked_by_tls(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every one of them: the Sentinels and all nodes of a Cluster, too. Their certificates are checked."""
-    monkeypatch.setattr(redis, "_SECONDS", 2.0)
+    monkeypatch.setattr(redis, "_SECONDS", 20.0)
     certificate = write_certificate(tmp_path, "localhost", "127.0.0.1")
     stranger = tmp_path / "stranger"
     stranger.mkdir()
