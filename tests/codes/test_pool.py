@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from laconic.clock import HOUR, now
+from laconic.codes import sources
 from laconic.codes.pool import KEEP_KEYS
 from laconic.codes.unwanted import is_wanted
 from laconic.errors import LeaseLost, Unavailable
@@ -109,6 +110,24 @@ async def test_blocks_leave_when_they_are_used_up(works: Works) -> None:
         await filler.step()
     assert source.taken["durable"] == 6_000
     assert await works.rows("reserved") == 200
+
+
+async def test_a_large_block_is_reserved_in_pieces(works: Works, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Creates of SQLite wait for one piece at most; pieces of the block before the last go with those of the next."""
+    monkeypatch.setattr(sources, "_RESERVED_AT_A_TIME", 30)
+    await works.fill()
+    source = works.source()
+    codes: list[str] = []
+    for _ in range(4):
+        block = await source.fetch(100)
+        assert len(block) == 100
+        codes += block.cut(100)
+        assert await works.rows("reserved") <= 200
+    assert len(set(codes)) == 400
+    rows = await works.database.fetch_all(
+        "SELECT allocated_to_service, count(*) FROM kgs_keys WHERE status = 'reserved' GROUP BY 1"
+    )
+    assert sorted(row[1] for row in rows) == [10, 10, 30, 30, 30, 30, 30, 30]
 
 
 async def test_blocks_of_dead_workers_are_burnt(works: Works) -> None:

@@ -26,6 +26,8 @@ Lease = Callable[[int], Awaitable[range]]
 # Workers must not empty a small pool between them.
 _LARGEST_SHARE = 20
 _LEAST_POOLED_BLOCK = 50
+# On SQLite creates wait while a piece of a block is reserved, some 15 ms for so many.
+_RESERVED_AT_A_TIME = 1_000
 # When fewer than this share of a block can be claimed, what stands in Redis is not worth asking for.
 _CLAIMED_SHARE = 0.5
 
@@ -134,28 +136,40 @@ class SharedSource:
 
 
 class DurableSource:
-    """Out of the table, a block in one statement. The rows of the block before the last go at the same time."""
+    """Out of the table, a thousand at a time. The rows of the block before the last go at the same time."""
 
     def __init__(self, cursor: Cursor, *, pool_min_size: int) -> None:
         self._cursor = cursor
         self._most = largest_pooled_block(pool_min_size)
         self._worker = f"worker:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._number = 0
+        # The names under which the last blocks were reserved, piece by piece.
+        self._blocks: list[list[str]] = [[], []]
 
     async def fetch(self, count: int) -> Block:
-        self._number += 1
-        codes = await self._cursor.reserve(
-            min(count, self._most),
-            self._holder(self._number),
-            # The last block may be in use still when the next one is fetched ahead of need.
-            finished=[self._holder(self._number - 2)] if self._number > 2 else [],
-        )
+        # The last block may be in use still when the next one is fetched ahead of need.
+        finished, last = self._blocks
+        names: list[str] = []
+        codes: list[str] = []
+        missing = min(count, self._most)
+        while missing:
+            self._number += 1
+            name = f"{self._worker}/{self._number}"
+            asked = min(missing, _RESERVED_AT_A_TIME)
+            try:
+                some = await self._cursor.reserve(asked, name, finished=finished[:1])
+            except Unavailable:
+                if not codes:
+                    raise
+                break
+            finished = finished[1:]
+            names.append(name)
+            codes += some
+            missing = missing - asked if len(some) == asked else 0
+        self._blocks = [last, [*finished, *names]]
         # The database gives neighbours; whoever sees one link shall not find the next one by its code.
         random.shuffle(codes)
         return ReadyBlock(codes)
-
-    def _holder(self, number: int) -> str:
-        return f"{self._worker}/{number}"
 
 
 class SteppedSource:
