@@ -5,10 +5,10 @@ is refused.
 """
 
 import asyncio
+import itertools
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 
 from laconic.codes.allocator import CodeAllocator
 from laconic.errors import CodeTaken, LaconicError, Unavailable
@@ -25,6 +25,8 @@ Outcome = Created | LaconicError
 FEW_PER_INSERT = 512
 MANY_PER_INSERT = 2_048
 _SLICE = 128
+# Each takes a connection of PostgreSQL, and others want some too.
+_MOST_TENANTS_AT_ONCE = 32
 # Generated codes meet taken ones only where custom codes are as long: this many in a row is no accident.
 _MOST_TRIES = 20
 
@@ -99,8 +101,10 @@ class Inserter:
                 by_workspace: dict[int, list[_Waiting]] = defaultdict(list)
                 for order, indices in self._next_pieces():
                     by_workspace[order.prepared[0].link.workspace_id].append((order, indices))
-                for workspace_id, batch in by_workspace.items():
-                    await self._insert_batch(workspace_id, batch)
+                batches = iter(by_workspace.items())
+                while some := list(itertools.islice(batches, _MOST_TENANTS_AT_ONCE)):
+                    # Each tenant's rows are a transaction of their own; SQLite commits them together all the same.
+                    await asyncio.gather(*(self._insert_batch(*one) for one in some))
         finally:
             self._pump = None
 
@@ -132,7 +136,7 @@ class Inserter:
         except LaconicError as error:
             # Their codes are burnt: whether a commit that failed has happened is not known.
             for order, indices in batch:
-                order.settle(indices, repeat(error))
+                order.settle(indices, itertools.repeat(error))
             return
         except BaseException as error:
             for order, _ in batch:
