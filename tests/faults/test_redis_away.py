@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.faults.visitors import Visitors, p99
-from tests.flows.server import PATIENCE_SECONDS, LaconicServer, new_postgres_database
+from tests.flows.server import LaconicServer, eventually, new_postgres_database
 from tests.flows.talk import URLS
 from tests.promises import Recorder
 from tests.redis_servers import ClusterSetup, SentinelSetup, client_of
@@ -128,7 +128,7 @@ def ask_through(server: LaconicServer, fault: Fault, seconds: float, links: int)
         began = time.monotonic()
         fault.begin()
         time.sleep(max(seconds, SETTLE_SECONDS))
-        _wait_until(fault.has_worked)
+        eventually(fault.has_worked, "the fault has not worked")
         ended = time.monotonic()
         fault.end()
         time.sleep(around + SETTLE_SECONDS)
@@ -145,13 +145,6 @@ def ask_through(server: LaconicServer, fault: Fault, seconds: float, links: int)
         answers=len(told),
         bad=sum(one.status != 302 for one in told),
     )
-
-
-def _wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline, "the fault has not worked"
-        time.sleep(0.1)
 
 
 def _make_links(client: httpx.Client, count: int) -> list[str]:

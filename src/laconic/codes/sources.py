@@ -26,7 +26,7 @@ Lease = Callable[[int], Awaitable[range]]
 # Workers must not empty a small pool between them.
 _LARGEST_SHARE = 20
 _LEAST_POOLED_BLOCK = 50
-# On SQLite creates wait while a piece of a block is reserved, some 15 ms for so many.
+# On SQLite creates wait while a piece of a block is reserved.
 _RESERVED_AT_A_TIME = 1_000
 # When fewer than this share of a block can be claimed, what stands in Redis is not worth asking for.
 _CLAIMED_SHARE = 0.5

@@ -56,12 +56,17 @@ class _Job:
     error: BaseException | None = field(default=None)
 
     def settle(self) -> None:
-        if self.waiter.done():
-            return
-        if self.error is None:
-            self.waiter.set_result(self.result)
-        else:
-            self.waiter.set_exception(self.error)
+        _settle(self.waiter, self.result, self.error)
+
+
+def _settle(waiter: asyncio.Future[T], result: T, error: BaseException | None) -> None:
+    if waiter.done():
+        # Whoever waited has left meanwhile, or was told to end.
+        return
+    if error is None:
+        waiter.set_result(result)
+    else:
+        waiter.set_exception(error)
 
 
 def run_to_end(awaitable: Awaitable[T]) -> T:
@@ -128,13 +133,7 @@ class GroupCommit:
         session.close()
 
     def _tell_start(self, error: BaseException | None) -> None:
-        if self._started.done():
-            # Whoever waited has been told to end meanwhile.
-            return
-        if error is None:
-            self._started.set_result(None)
-        else:
-            self._started.set_exception(error)
+        _settle(self._started, None, error)
 
     def _settle_all(self, batch: list[_Job]) -> None:
         self.waiting -= len(batch)

@@ -10,12 +10,11 @@ from starlette.responses import Response
 from laconic.links.model import Created, LinkDraft
 from laconic.links.once import Answer, Answered
 from laconic.storage.database import Statements, Transact, plainly
-from laconic.web.api.problems import SECURITY_HEADERS
+from laconic.web.api.answers import API_HEADERS
 from laconic.wiring import Services
 from laconic.workspaces.model import Actor
 
 T = TypeVar("T")
-_HEADERS = {**SECURITY_HEADERS, "cache-control": "no-store"}
 
 
 async def create_once(
@@ -74,7 +73,7 @@ async def act_once(
 
 def answer_response(answer: Answer, headers: dict[str, str] | None = None) -> Response:
     """What a request with an Idempotency-Key gets, the first time and every time after."""
-    told = {**_HEADERS, **(headers or {})}
+    told = {**API_HEADERS, **(headers or {})}
     if answer.replayed:
         told["idempotency-replayed"] = "true"
     if answer.status == 204:
