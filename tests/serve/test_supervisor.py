@@ -132,8 +132,7 @@ def open_files(pid: int) -> Counter[str]:
     return found
 
 
-def of_databases(files: Counter[str]) -> Counter[str]:
-    return Counter({name: count for name, count in files.items() if ".db" in name})
+ROUNDS = 4
 
 
 def test_twenty_restarts_leak_nothing(make_server: MakeServer) -> None:
@@ -145,7 +144,7 @@ def test_twenty_restarts_leak_nothing(make_server: MakeServer) -> None:
     workers = {name: open_files(server.children()[name]) for name in ("web 1", "web 2")}
     restarts = 0
     # Round by round, because one that dies at once is started again more and more slowly.
-    for _ in range(4):
+    for _ in range(ROUNDS):
         for name in sorted(server.children()):
             server.kill_child(name)
             restarts += 1
@@ -154,18 +153,14 @@ def test_twenty_restarts_leak_nothing(make_server: MakeServer) -> None:
     assert open_files(server.pid) == of_supervisor
     assert len(supervisor.children()) == 5
     assert all(child.status() != psutil.STATUS_ZOMBIE for child in supervisor.children())
-    wait_until(
-        lambda: all(
-            is_as_before(files, open_files(server.children()[name])) for name, files in workers.items()
-        ),
-        "each worker has open what the first one had",
-    )
+    for name, files in workers.items():
+        assert grown(files, open_files(server.children()[name])) == {}
 
 
-def is_as_before(before: Counter[str], now: Counter[str]) -> bool:
-    """The same files; and of a database one for the writer, one for look-ups and one for each of two readers at most.
+def grown(before: Counter[str], now: Counter[str]) -> dict[str, int]:
+    """Of which files a worker has more than its first predecessor, by as many as there were restarts of it.
 
-    A reader opens its own when it is first needed, so a process may have fewer than another of its kind.
+    What the supervisor forgot to close a worker would inherit, one for each restart. A few come and go in a sound
+    one: a connection, a ring that the kernel had no room for, a reader's database that nobody has asked yet.
     """
-    databases = of_databases(now)
-    return now - databases == before - of_databases(before) and max(databases.values()) <= 4
+    return {name: more for name, more in (now - before).items() if more >= ROUNDS}
