@@ -8,11 +8,12 @@ import pytest
 
 from laconic.clock import SECOND
 from laconic.errors import ChoiceRefused
-from laconic.links.browse import LinkBrowser, Page, Query
+from laconic.links.browse import LinkBrowser, Page, Query, State
 from laconic.links.model import LinkDraft
 from laconic.links.orders import Sort
 from laconic.links.search.store import SearchStore
 from laconic.storage.engines import open_database
+from laconic.storage.sqlite import SqliteDatabase
 from tests.links.desk import WORKSPACE, Desk
 
 
@@ -147,6 +148,38 @@ async def test_states_part_the_list(desk: Desk) -> None:
     assert set(await codes(desk, state="disabled")) == {disabled}
     assert set(await codes(desk, state="expired")) == {expired, retired.short_code}
     assert len(await codes(desk)) == 5
+    # However many there are, in every order, with a search beside: the same.
+    walking = LinkBrowser(desk.store, SearchStore(desk.database, most_found=0))
+    for sort in get_args(Sort):
+        for search in (None, "example.com"):
+            off = await walking.page(WORKSPACE, Query(state="disabled", sort=sort, search=search))
+            gone = await walking.page(WORKSPACE, Query(state="expired", sort=sort, search=search))
+            assert [link.short_code for link in off.links] == [disabled]
+            assert {link.short_code for link in gone.links} == {expired, retired.short_code}
+
+
+@pytest.mark.parametrize("state", ["expired", "disabled"])
+async def test_a_rare_state_is_not_looked_for_in_the_whole_list(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, state: State
+) -> None:
+    """Statistics from a sample find every index of a workspace equally good: SQLite is told which one to take."""
+    if not isinstance(desk.database, SqliteDatabase):
+        pytest.skip("the other engine's planner knows the sizes of its indexes")
+    asked: list[tuple[str, Any]] = []
+    fetch_all = desk.database.fetch_all
+
+    async def note(sql: str, *arguments: Any) -> Any:
+        asked.append((sql, arguments))
+        return await fetch_all(sql, *arguments)
+
+    monkeypatch.setattr(desk.database, "fetch_all", note)
+    for most_found in (0, 10):
+        browser = LinkBrowser(desk.store, SearchStore(desk.database, most_found=most_found))
+        await browser.page(WORKSPACE, Query(state=state))
+    assert asked
+    for sql, arguments in asked:
+        plan = "\n".join(str(row) for row in await fetch_all(f"EXPLAIN QUERY PLAN {sql}", *arguments))
+        assert f"short_link_{'dated' if state == 'expired' else 'off'}_idx" in plan, plan
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ class LinkBrowser:
         if _picks_few(query) and self._search_store is not None:
             left = Conditions()
             self._filter(left, query)
-            found = await self._search_store.left_by(workspace_id, str(left), left.arguments)
+            found = await self._search_store.left_by(workspace_id, str(left), left.arguments, left.index)
             if found is not None:
                 return await self._named(workspace_id, query, found)
         return await self._read(workspace_id, query, Conditions())
@@ -121,9 +121,11 @@ class LinkBrowser:
             conditions.add(f"is_active AND (expires_at IS NULL OR expires_at > {conditions.mark(moment)})")
         elif query.state == "expired":
             # The first is said for the index: it is worded so.
+            conditions.index = "short_link_dated_idx"
             conditions.add("(gone_reason = 'expired' OR expires_at IS NOT NULL)")
             conditions.add(f"(gone_reason = 'expired' OR expires_at <= {conditions.mark(moment)})")
         elif query.state == "disabled":
+            conditions.index = "short_link_off_idx"
             conditions.add("NOT is_active AND (gone_reason IS NULL OR gone_reason <> 'expired')")
         if query.domain_id is not None:
             conditions.add(f"domain_id = {conditions.mark(query.domain_id)}")

@@ -16,10 +16,14 @@ Sort = Literal["-created_at", "created_at", "-clicks", "clicks", "-updated_at", 
 
 
 class Conditions:
-    """SQL conditions with numbered arguments; $1 is the workspace. `names_ids`: they say which few links it may be."""
+    """SQL conditions with numbered arguments; $1 is the workspace. `names_ids`: they say which few links it may be.
+
+    `index` has the links that meet them, newest first, and few others.
+    """
 
     def __init__(self, names_ids: bool = False) -> None:
         self.names_ids = names_ids
+        self.index: str | None = None
         self.arguments: list[Any] = []
         self._parts: list[str] = []
 
@@ -35,6 +39,7 @@ class Conditions:
 
     def copy(self) -> "Conditions":
         other = Conditions(self.names_ids)
+        other.index = self.index
         other.arguments, other._parts = [*self.arguments], [*self._parts]
         return other
 
@@ -172,4 +177,5 @@ async def _leg(
         limit,
         by_totals=by_totals,
         names_ids=conditions.names_ids,
+        index=conditions.index if leg.column == _CREATED.column and not conditions.names_ids else None,
     )

@@ -52,7 +52,8 @@ _SHOWN = (
     f"SELECT {', '.join('short_link.' + column for column in _COLUMNS)},"
     " coalesce(link_total.clicks, 0), link_total.last_clicked_at"
 )
-_SELECT = f"{_SHOWN} FROM short_link LEFT JOIN link_total ON link_total.link_id = short_link.id"
+_WITH_TOTALS = "LEFT JOIN link_total ON link_total.link_id = short_link.id"
+_SELECT = f"{_SHOWN} FROM short_link {_WITH_TOTALS}"
 # CROSS JOIN: SQLite reads the tables in this order, so that the totals' index gives the order of the list.
 _SELECT_BY_TOTALS = f"{_SHOWN} FROM link_total CROSS JOIN short_link"
 _EDITABLE = frozenset(
@@ -158,14 +159,17 @@ class LinkStore:
         *,
         by_totals: bool = False,
         names_ids: bool = False,
+        index: str | None = None,
     ) -> list[Link]:
         """Links that are neither deleted nor blanked. `condition` and `order` are made by `browse`, never by a caller's text.
 
         `by_totals`: only links that were followed, read from their totals on. `names_ids`: the condition names a few
-        links; the plus keeps the planner from walking the whole workspace instead.
+        links; the plus keeps the planner from walking the whole workspace instead. `index`: has the order, and few
+        links but those of the condition.
         """
         own = "+short_link.workspace_id = $1" if names_ids else "short_link.workspace_id = $1"
-        source = f"{_SELECT} WHERE"
+        by = "" if index is None else self._database.by_index(index)
+        source = f"{_SHOWN} FROM short_link{by} {_WITH_TOTALS} WHERE"
         if by_totals:
             source = (
                 f"{_SELECT_BY_TOTALS} WHERE link_total.workspace_id = $1"

@@ -232,6 +232,10 @@ class Database(Tenant, Protocol):
         """
         ...
 
+    def by_index(self, name: str) -> str:
+        """What follows a table's name in FROM where the planner cannot know which index leaves the fewest rows."""
+        ...
+
     @property
     def slow_queries(self) -> int:
         """Statements that took more than SLOW_SECONDS; where commits are shared, a commit with all that is in it."""

@@ -31,10 +31,13 @@ class SearchStore:
         found = self._database.part_search(part, 2)
         return None if found is None else await self._ids(workspace_id, found[0], *found[1])
 
-    async def left_by(self, workspace_id: int, condition: str, arguments: Sequence[Any]) -> list[int] | None:
+    async def left_by(
+        self, workspace_id: int, condition: str, arguments: Sequence[Any], index: str | None = None
+    ) -> list[int] | None:
         """What the list's own conditions leave, worded as `LinkStore.list_page` words them; None when there are too many."""
+        by = "" if index is None else self._database.by_index(index)
         rows = await self._database.for_workspace(workspace_id).fetch_all(
-            "SELECT id FROM short_link WHERE workspace_id = $1 AND NOT is_deleted"
+            f"SELECT id FROM short_link{by} WHERE workspace_id = $1 AND NOT is_deleted"
             f" AND original_url IS NOT NULL{condition} LIMIT {self.most_found + 1:d}",
             workspace_id,
             *arguments,
