@@ -57,7 +57,9 @@ def _redirects(run: Run, server: Laconic, file: Any) -> dict[str, Any]:
 def _while_reaping(run: Run, server: Laconic, file: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The reaper in a process of its own, as in the background of a server."""
     store = run.filled.store
-    settings = [f"{name}={value}" for name, value in store.environment.items()]
+    # One run to the end: by default it would stop after five minutes and go on a quarter of an hour later.
+    environment = {**store.environment, "LACONIC_CLEANUP_MAX_DURATION": "1h"}
+    settings = [f"{name}={value}" for name, value in environment.items()]
     command = ["env", *settings, *python("laconic", "reap", "--json", "--data", str(store.folder))]
     busy = []
     with Client(command, cores=run.options.server_cores) as reaper:
