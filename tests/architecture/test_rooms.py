@@ -43,6 +43,8 @@ ALLOWED = {
     "workspace workspaces/domains/store.py revision": "one number for all; reads no tenant's row",
     "workspace workspaces/domains/store.py changed_since": "the data plane serves all tenants' hosts",
     "workspace workspaces/domains/store.py blocked_since": "what the operator blocks is blocked for all",
+    "workspace workspaces/store.py note_uses": "each row names its workspace; a date, gives nothing back",
+    "workspace workspaces/audit/store.py insert_events_of": "takes the workspaces, and refuses an event of any other",
     "workspace workspaces/store.py find_key": "the secret's hash is what tells the workspace",
     "workspace workspaces/store.py find_slug": "a slug names the workspace; for sign-in and the operator",
     "workspace workspaces/store.py list_workspaces": "for the operator, who sees all tenants",

@@ -19,9 +19,12 @@ from laconic.errors import (
     TargetTooLong,
     Unavailable,
 )
+from laconic.links.browse import Query
 from laconic.links.model import Created, LinkDraft
 from laconic.storage.database import Database
 from laconic.storage.engines import open_database
+from laconic.workspaces.audit.store import AuditQuery, AuditStore
+from laconic.workspaces.model import Actor
 from tests.links.desk import DOMAIN, WORKSPACE, Desk
 
 URL = "https://example.com/page"
@@ -238,6 +241,39 @@ async def test_p2_two_workers_at_once_make_no_code_twice(desk: Desk, migrated_ur
     finally:
         await other.close()
         await other_database.close()
+
+
+async def test_tenants_at_once_get_their_own_links_and_events(desk: Desk) -> None:
+    """One INSERT may hold the rows of several: a code that is taken is one caller's affair, each event its tenant's."""
+    await desk.make(custom_code="Taken")
+    tenants = (WORKSPACE, 20, 21, 22)
+    await desk.database.execute_many(
+        "INSERT INTO workspace (id, name, slug, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)",
+        [(tenant, "Tenant", f"tenant-{tenant}", desk.clock.moment) for tenant in tenants[1:]],
+    )
+    drafts = [(tenant, LinkDraft(f"{URL}/{tenant}", custom_code=f"Made{tenant}")) for tenant in tenants]
+    drafts.insert(2, (20, LinkDraft(URL, custom_code="Taken")))
+    drafts += [(tenant, LinkDraft(f"{URL}/{tenant}")) for tenant in tenants]
+    created = await asyncio.gather(
+        *(
+            desk.creator.create(
+                tenant, None, draft, Actor(tenant, frozenset(), api_key_id=tenant, kind="api_key")
+            )
+            for tenant, draft in drafts
+        ),
+        return_exceptions=True,
+    )
+    assert isinstance(created.pop(2), CodeTaken)
+    trail = AuditStore(desk.database)
+    for place, tenant in enumerate(tenants):
+        own = (created[place], created[place + len(tenants)])
+        codes = {one.link.short_code for one in own if isinstance(one, Created)}
+        listed = (await desk.browser.page(tenant, Query())).links
+        assert {link.short_code for link in listed} - {"Taken"} == codes
+        assert {link.original_url for link in listed if link.short_code in codes} == {f"{URL}/{tenant}"}
+        events = await trail.page(tenant, AuditQuery(), 10)
+        assert {event.subject for event in events} == codes
+        assert {event.actor_id for event in events} == {tenant}
 
 
 async def test_create_many_gives_each_its_outcome(desk: Desk) -> None:

@@ -371,7 +371,9 @@ async def test_fetch_hot_sees_what_was_just_committed(things: Database) -> None:
     for version in range(50):
         await things.transaction(_insert(version, f"v{version}"))
         assert await things.fetch_hot("SELECT name FROM thing WHERE id = $1", version) == (f"v{version}",)
+        assert await things.fetch_by_key("SELECT name FROM thing WHERE id = $1", version) == (f"v{version}",)
     assert await things.fetch_hot("SELECT name FROM thing WHERE id = $1", 50) is None
+    assert await things.fetch_by_key("SELECT name FROM thing WHERE id = $1", 50) is None
 
 
 # Changes

@@ -117,7 +117,6 @@ def calls(made: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
         "links.find_answer": ("k",),
         "links.keep_answer": ("k", 200, ""),
         "WorkspaceStore.list_keys": (),
-        "WorkspaceStore.note_use": (key.id, moment),
         "WorkspaceStore.find_workspace": (),
         "workspaces.insert_key": (key, b"h" * 32),
         "workspaces.lock_key": (key.id,),

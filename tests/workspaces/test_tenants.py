@@ -1,5 +1,6 @@
 """Workspaces and their choices, and API keys."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,14 @@ async def test_last_use_is_noted_now_and_then(desk: Desk) -> None:
     noted = (await desk.keys.get(OPERATOR, key.id)).last_used_at
     assert noted is not None
     assert abs(noted - now()) < HOUR
+
+
+async def test_first_uses_of_many_keys_are_noted_together(desk: Desk) -> None:
+    """Each key its own date, also those that were used while others were written down."""
+    made = [await desk.keys.create(1, f"site {number}") for number in range(20)]
+    await asyncio.gather(*(desk.keys.authenticate(secret) for secret, _ in made))
+    await desk.keys.close()
+    assert all(key.last_used_at is not None for key in await desk.keys.list(OPERATOR))
 
 
 async def test_members_see_their_own_keys_only(desk: Desk) -> None:

@@ -45,6 +45,10 @@ class _Order:
     done: asyncio.Future[None]
     tries: int = 0
 
+    @property
+    def workspace_id(self) -> int:
+        return self.prepared[0].link.workspace_id
+
     def settle(self, indices: Sequence[int], outcomes: Iterable[Outcome]) -> None:
         for index, outcome in zip(indices, outcomes, strict=False):
             self.outcomes[index] = outcome
@@ -98,15 +102,21 @@ class Inserter:
     async def _insert_waiting(self) -> None:
         try:
             while self._waiting:
-                by_workspace: dict[int, list[_Waiting]] = defaultdict(list)
-                for order, indices in self._next_pieces():
-                    by_workspace[order.prepared[0].link.workspace_id].append((order, indices))
-                batches = iter(by_workspace.items())
+                batches = self._batches()
                 while some := list(itertools.islice(batches, _MOST_TENANTS_AT_ONCE)):
-                    # Each tenant's rows are a transaction of their own; SQLite commits them together all the same.
-                    await asyncio.gather(*(self._insert_batch(*one) for one in some))
+                    await asyncio.gather(*(self._insert_batch(one) for one in some))
         finally:
             self._pump = None
+
+    def _batches(self) -> Iterator[list[_Waiting]]:
+        """What goes into one INSERT: where the database parts tenants, each has a transaction of its own."""
+        pieces = self._next_pieces()
+        if not self._store.parts_tenants:
+            return iter([list(pieces)])
+        by_workspace: dict[int, list[_Waiting]] = defaultdict(list)
+        for order, indices in pieces:
+            by_workspace[order.workspace_id].append((order, indices))
+        return iter(by_workspace.values())
 
     def _next_pieces(self) -> Iterator[_Waiting]:
         """As many of those that wait as go into one INSERT."""
@@ -119,19 +129,19 @@ class Inserter:
             room -= len(indices)
             yield order, indices
 
-    async def _insert_batch(self, workspace_id: int, batch: list[_Waiting]) -> None:
+    async def _insert_batch(self, batch: list[_Waiting]) -> None:
         try:
             prepared = [order.prepared[index] for order, indices in batch for index in indices]
             custom = {one.link.id for one in prepared if one.is_custom}
             events = {
                 one.link.id: event_row(
-                    workspace_id, one.told_of, creation_event(one.link), one.link.created_at
+                    one.link.workspace_id, one.told_of, creation_event(one.link), one.link.created_at
                 )
                 for one in prepared
                 if one.told_of is not None
             }
             refused = await self._store.insert_many(
-                workspace_id, [one.row() for one in prepared], announce=custom, events=events
+                batch[0][0].workspace_id, [one.row() for one in prepared], announce=custom, events=events
             )
         except LaconicError as error:
             # Their codes are burnt: whether a commit that failed has happened is not known.

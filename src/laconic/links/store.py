@@ -9,7 +9,7 @@ from laconic.errors import Conflict
 from laconic.links.model import Link
 from laconic.redirect.model import LinkRow
 from laconic.storage.database import Database, Row, Statements
-from laconic.workspaces.audit.store import insert_events
+from laconic.workspaces.audit.store import insert_events_of
 
 _COLUMNS = (
     "id",
@@ -131,23 +131,28 @@ class LinkStore:
         """Inserts what the unique indexes allow and gives the ids that they refused.
 
         `announce` names the ids whose codes somebody may have asked for before: every worker is told of them.
-        `events` are the audit trail's rows, by id of the link.
+        `events` are the audit trail's rows, by id of the link. Where `parts_tenants` is false the rows may be of
+        several workspaces.
         """
 
         async def work(statements: Statements) -> set[int]:
             refused: set[int] = set()
             if not await statements.insert_many("short_link", INSERT_COLUMNS, rows):
-                refused = {row[0] for row in rows} - await _present(statements, workspace_id, rows)
+                refused = {row[0] for row in rows} - await _present(statements, rows)
             told = announce - refused
             if told:
                 codes = [(row[2], row[3], 1) for row in rows if row[0] in told]
                 await announce_changes(statements, codes, rows[0][12])
             if events:
                 kept = [event for link_id, event in events.items() if link_id not in refused]
-                await insert_events(statements, workspace_id, kept)
+                await insert_events_of({row[1] for row in rows}, statements, kept)
             return refused
 
         return await self._database.for_workspace(workspace_id).transaction(work)
+
+    @property
+    def parts_tenants(self) -> bool:
+        return self._database.parts_tenants
 
     async def list_page(
         self,
@@ -187,10 +192,17 @@ class LinkStore:
         return self._database.text_search(words, argument)
 
 
-async def _present(statements: Statements, workspace_id: int, rows: Sequence[Sequence[Any]]) -> set[int]:
+async def _present(statements: Statements, rows: Sequence[Sequence[Any]]) -> set[int]:
     """Which of these rows are there. By id and code: an id that another process made first is not ours."""
     present: set[int] = set()
-    wanted = {row[0]: row[3] for row in rows}
+    for workspace_id in {row[1] for row in rows}:
+        wanted = {row[0]: row[3] for row in rows if row[1] == workspace_id}
+        present |= await _present_of(statements, workspace_id, wanted)
+    return present
+
+
+async def _present_of(statements: Statements, workspace_id: int, wanted: Mapping[int, str]) -> set[int]:
+    present: set[int] = set()
     ids = list(wanted)
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]

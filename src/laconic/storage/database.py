@@ -135,6 +135,10 @@ class Tenant(Statements, Protocol):
         """As `Database.transaction`."""
         ...
 
+    async def fetch_by_key(self, sql: str, *args: Any) -> Row | None:
+        """One row by a unique index, for every request: SQLite reads it sooner than it would hand it to a thread."""
+        ...
+
     async def fetch_events(self, month: int, sql: str, *args: Any) -> list[Row]:
         """Reads `click_event`. The SQL bounds `clicked_at` to the month: SQLite looks into that month's file alone."""
         ...
@@ -171,6 +175,11 @@ class Database(Tenant, Protocol):
 
     skip_locked: str
     """Ends a SELECT of rows that this transaction will change: those that another is changing are left out."""
+
+    @property
+    def parts_tenants(self) -> bool:
+        """Does `for_workspace` show a tenant its own rows only? If not, rows of several may go into one statement."""
+        ...
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         """Runs `work` in one transaction: committed durably before this returns, undone if it raises.

@@ -217,6 +217,9 @@ class PostgresDatabase:
         reads = postgres_sql.only_reads(sql)
         return await self._alone(lambda statements: statements.fetch_one(sql, *args), reads=reads)
 
+    async def fetch_by_key(self, sql: str, *args: Any) -> Row | None:
+        return await self.fetch_one(sql, *args)
+
     async def fetch_all(self, sql: str, *args: Any) -> list[Row]:
         reads = postgres_sql.only_reads(sql)
         return await self._alone(lambda statements: statements.fetch_all(sql, *args), reads=reads)
@@ -276,6 +279,10 @@ class PostgresDatabase:
 
     async def transaction(self, work: Callable[[Statements], Awaitable[T]]) -> T:
         return await self._transact(self._pool, "BEGIN", work)
+
+    @property
+    def parts_tenants(self) -> bool:
+        return self._tenants is not None
 
     def for_workspace(self, workspace_id: int) -> Tenant:
         if self._tenants is None:

@@ -27,6 +27,9 @@ class PostgresTenant:
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
         return await self._transact(lambda run: run.fetch_one(sql, *args), reads=only_reads(sql))
 
+    async def fetch_by_key(self, sql: str, *args: Any) -> Row | None:
+        return await self.fetch_one(sql, *args)
+
     async def fetch_all(self, sql: str, *args: Any) -> list[Row]:
         return await self._transact(lambda run: run.fetch_all(sql, *args), reads=only_reads(sql))
 

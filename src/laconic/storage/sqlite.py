@@ -124,6 +124,7 @@ class SqliteDatabase:
 
     engine = "sqlite"
     answers_at_once = True
+    parts_tenants = False
     skip_locked = ""  # there is one writer
     breakers: "Sequence[Breaker]" = ()
 
@@ -152,6 +153,8 @@ class SqliteDatabase:
         with translated():
             rows = rows_of(self._hot, numbered(sql), args)
         return rows[0] if rows else None
+
+    fetch_by_key = fetch_hot
 
     async def fetch_one(self, sql: str, *args: Any) -> Row | None:
         rows = await self.fetch_all(sql, *args)

@@ -54,7 +54,8 @@ class ApiKeys:
         self._store = store
         self._ids = IdSource()
         self._known: OrderedDict[bytes, tuple[float, ApiKey | None]] = OrderedDict()
-        self._notes: set[asyncio.Task[None]] = set()
+        self._used: dict[int, tuple[int, int, int]] = {}
+        self._noting: asyncio.Task[None] | None = None
 
     async def create(
         self,
@@ -139,7 +140,8 @@ class ApiKeys:
         return Actor(key.workspace_id, key.scopes, key.created_by, key.id, "api_key", address)
 
     async def close(self) -> None:
-        await asyncio.gather(*self._notes, return_exceptions=True)
+        if self._noting is not None:
+            await asyncio.gather(self._noting, return_exceptions=True)
 
     async def _find(self, key_hash: bytes) -> ApiKey | None:
         known = self._known.get(key_hash)
@@ -153,16 +155,21 @@ class ApiKeys:
         if len(self._known) > _MOST_REMEMBERED:
             self._known.popitem(last=False)
         if key is not None and key.is_active and (key.last_used_at or 0) < clock.now() - _NOTE_USE_EVERY:
-            note = asyncio.create_task(self._note_use(key))
-            self._notes.add(note)
-            note.add_done_callback(self._notes.discard)
+            self._used[key.id] = (key.workspace_id, key.id, clock.now())
+            if self._noting is None:
+                self._noting = asyncio.create_task(self._note_uses())
         return key
 
-    async def _note_use(self, key: ApiKey) -> None:
+    async def _note_uses(self) -> None:
+        """Those that come meanwhile are written together: with thousands of keys every request may be a first use."""
         try:
-            await self._store.note_use(key.workspace_id, key.id, clock.now())
+            while self._used:
+                used, self._used = self._used, {}
+                await self._store.note_uses(list(used.values()))
         except LaconicError:
             pass  # a date that is a minute older is no reason to refuse anything
+        finally:
+            self._noting = None
 
     async def _lock(self, statements: Statements, actor: Actor, key_id: int) -> ApiKey:
         key = await statements_of.lock_key(statements, actor.workspace_id, key_id)

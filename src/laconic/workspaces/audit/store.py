@@ -1,6 +1,6 @@
 """The SQL of the audit trail."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,14 @@ class AuditQuery:
 async def insert_events(
     statements: Statements, workspace_id: int | None, rows: Sequence[Sequence[Any]]
 ) -> None:
-    if any(row[1] != workspace_id for row in rows):
+    await insert_events_of({workspace_id}, statements, rows)
+
+
+async def insert_events_of(
+    workspace_ids: Set[int | None], statements: Statements, rows: Sequence[Sequence[Any]]
+) -> None:
+    """Of several workspaces, where the database does not part them."""
+    if any(row[1] not in workspace_ids for row in rows):
         raise ValueError("an event belongs to another workspace")
     await statements.insert_many("audit_event", COLUMNS, rows)
 
