@@ -204,7 +204,7 @@ NOTHING: dict[str, tuple[Any, ...]] = {
     "AdoptedStore.keys_of": ({},),
     "DomainStore.slug_of": ("",),
     "ReportStore.series": ({},),
-    "ReportStore.days_total": (Counts(),),
+    "ReportStore.days_total": ((Counts(), 0),),
     "ReportStore.visitors": ([0],),
     "ReportStore.daily_visitors": ({},),
     "ReportStore.count_links": ({},),

@@ -44,30 +44,33 @@ class TopLists:
         if not dimensions:
             return {}
         short = [name for name in dimensions if name not in _LONG]
-        everything = only(self.traffic, await self.store.days_total(self.workspace_id, self.scope, self.days))
+        all_clicks, busy = await self.store.days_total(self.workspace_id, self.scope, self.days)
+        everything = only(self.traffic, all_clicks)
         sorted_, leaders = await asyncio.gather(
             self._sorted(short, 1, self.limit),
-            self._leaders([name for name in dimensions if name in _LONG], everything),
+            self._leaders([name for name in dimensions if name in _LONG], everything, busy),
         )
         lists = sorted_ | leaders
         return {name: self._group(lists.get(name, []), everything) for name in dimensions}
 
-    async def _leaders(self, dimensions: Sequence[str], everything: Counts) -> dict[str, list[ValueRow]]:
-        span = self.days[1] - self.days[0] + 1
-        least = max(everything.clicks // (span * _PART * self.limit), 1)
+    async def _leaders(
+        self, dimensions: Sequence[str], everything: Counts, span: int
+    ) -> dict[str, list[ValueRow]]:
+        """`span`: days that have any clicks at all."""
+        least = max(everything.clicks // (max(span, 1) * _PART * self.limit), 1)
         if least == 1:
             return await self._sorted(dimensions, 1, self.limit)
         found = await self._sorted(dimensions, least, self.limit + _SPARE + 1)
-        proved = await asyncio.gather(*(self._proved(name, found[name], least * span) for name in found))
+        proved = await asyncio.gather(*(self._proved(name, found[name], least, span) for name in found))
         lists = {name: rows for name, rows in zip(found, proved, strict=True) if rows}
         return lists | await self._sorted([name for name in dimensions if name not in lists], 1, self.limit)
 
-    async def _proved(self, name: str, rows: list[ValueRow], bound: int) -> list[ValueRow]:
+    async def _proved(self, name: str, rows: list[ValueRow], least: int, span: int) -> list[ValueRow]:
         """The list, counted exactly; nothing where somebody who was left out may have more. Whoever has no good day has
-        less than `bound`, and the bad days of anybody make less than that."""
+        less than `least * span`, and the bad days of anybody make less than that."""
         candidates, left_out = rows[: self.limit + _SPARE], rows[self.limit + _SPARE :]
-        exact = await self._counted(name, [row.value for row in candidates])
-        bound += sum(self._measure(row) for row in left_out)
+        exact = await self._counted(name, candidates, span)
+        bound = least * span + sum(self._measure(row) for row in left_out)
         is_right = len(exact) >= self.limit and self._measure(exact[self.limit - 1]) >= bound
         return exact[: self.limit] if is_right else []
 
@@ -82,8 +85,12 @@ class TopLists:
                 lists.setdefault(row.dimension, []).append(row)
         return lists
 
-    async def _counted(self, dimension: str, values: Sequence[str]) -> list[ValueRow]:
-        rows = await self.store.exact_values(self.workspace_id, self.scope, self.days, dimension, values)
+    async def _counted(self, name: str, candidates: Sequence[ValueRow], span: int) -> list[ValueRow]:
+        """By all their days. Leaders have good days only, mostly: nothing of theirs is missing."""
+        rows = [row for row in candidates if row.days == span]
+        partly = [row.value for row in candidates if row.days < span]
+        if partly:
+            rows += await self.store.exact_values(self.workspace_id, self.scope, self.days, name, partly)
         return sorted(rows, key=lambda row: (-self._measure(row), row.value))
 
     def _measure(self, row: ValueRow) -> int:

@@ -64,6 +64,8 @@ class ValueRow(NamedTuple):
     dimension: str
     value: str
     counts: Counts
+    days: int
+    """How many days were added up."""
 
 
 class LinkRow(NamedTuple):
@@ -89,16 +91,16 @@ class ReportStore:
         rows = await self._read(workspace_id, scope, _series_sql(scope.kind, len(buckets)), *bounds)
         return {place: Counts(*map(int, sums.split())) for place, sums in rows if sums}
 
-    async def days_total(self, workspace_id: int, scope: Scope, days: Days) -> Counts:
-        """All clicks of these UTC days."""
-        ((clicks, bots),) = await self._read(
+    async def days_total(self, workspace_id: int, scope: Scope, days: Days) -> tuple[Counts, int]:
+        """All clicks of these UTC days, and how many of the days have any."""
+        ((clicks, bots, busy),) = await self._read(
             workspace_id,
             scope,
-            f"SELECT {_SUMS} FROM {_DAYS[scope.kind]} WHERE {_OWN[scope.kind]}"
+            f"SELECT {_SUMS}, count(DISTINCT day) FROM {_DAYS[scope.kind]} WHERE {_OWN[scope.kind]}"
             f" AND dimension = '{_COUNTED_BY}' AND day >= $3 AND day <= $4",
             *days,
         )
-        return Counts(clicks, bots)
+        return Counts(clicks, bots), busy
 
     async def values(
         self,
@@ -113,7 +115,9 @@ class ReportStore:
         """The first `limit` values of each dimension, by what they have on days with at least `least`."""
         sql = _values_sql(scope.kind, len(dimensions), traffic)
         rows = await self._read(workspace_id, scope, sql, *days, least, limit, *dimensions)
-        return [ValueRow(name, value, Counts(clicks, bots)) for name, value, clicks, bots in rows]
+        return [
+            ValueRow(name, value, Counts(clicks, bots), count) for name, value, clicks, bots, count in rows
+        ]
 
     async def exact_values(
         self, workspace_id: int, scope: Scope, days: Days, dimension: str, values: Sequence[str]
@@ -126,7 +130,7 @@ class ReportStore:
         rows = await self._read(
             workspace_id,
             scope,
-            f"SELECT value, {_SUMS} FROM {_DAYS[scope.kind]} WHERE {_OWN[scope.kind]} AND dimension = $3"
+            f"SELECT value, {_SUMS}, count(*) FROM {_DAYS[scope.kind]} WHERE {_OWN[scope.kind]} AND dimension = $3"
             f" AND day >= $4 AND day <= $5 AND day IN ({_marks(6, len(dates))})"
             f" AND value IN ({_marks(6 + len(dates), len(values))}) GROUP BY value",
             dimension,
@@ -134,7 +138,9 @@ class ReportStore:
             *dates,
             *values,
         )
-        return [ValueRow(dimension, value, Counts(clicks, bots)) for value, clicks, bots in rows]
+        return [
+            ValueRow(dimension, value, Counts(clicks, bots), count) for value, clicks, bots, count in rows
+        ]
 
     async def visitors(self, workspace_id: int, scope: Scope, periods: Sequence[Days]) -> list[int]:
         """For each range of days the sum of what each day's sketch estimates."""
@@ -233,7 +239,7 @@ def _values_sql(kind: Kind, dimensions: int, traffic: Traffic) -> str:
     """A list for each dimension, made by itself: sorting all values together takes twice as long (measured)."""
     measure = _MEASURES[traffic]
     one = (
-        f"SELECT ${{name}} AS dimension, value, {_SUMS} FROM {_DAYS[kind]}"
+        f"SELECT ${{name}} AS dimension, value, {_SUMS}, count(*) AS days FROM {_DAYS[kind]}"
         f" WHERE {_OWN[kind]} AND dimension = ${{name}} AND day >= $3 AND day <= $4 AND {measure} >= $5"
         f" GROUP BY value ORDER BY sum({measure}) DESC, value LIMIT $6"
     )
