@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laconic.clicks.coded import Coded
-from laconic.clicks.columns import Columns
+from laconic.clicks.columns import VISITOR, Columns
 from laconic.clicks.rollups import QUARTER, Sums, clicks_by_link
 from laconic.clock import DAY
 
@@ -34,7 +34,7 @@ def columns_of(clicks: list[tuple[int, int, bool, str, str, bytes]]) -> Columns:
         moments=DAY_NUMBER * DAY + np.array(moments),
         links=of_links,
         workspaces=of_links.apply(lambda link: link % 2),
-        visitors=visitors,
+        visitors=np.frombuffer(b"".join(visitors), VISITOR),
         are_bots=np.array(bots),
         user_agents=nothing,
         devices=unknown,

@@ -4,7 +4,7 @@ For the process that ingests: numpy takes 13 MiB.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,10 @@ class Coded:
         """The column of what `change` makes of each value, which may make the same of several."""
         return Coded([change(value) for value in self.values], self.places)
 
+    def at(self, rows: Numbers) -> "Coded":
+        """The column of these rows, in this order."""
+        return Coded(self.values, self.places[rows])
+
     def ordered(self) -> "Coded":
         """The same column; each value stands once in the list, and in order."""
         values = sorted(set(self.values))
@@ -55,10 +59,9 @@ class Coded:
         return take(self.values, self.places)
 
 
-def take(values: Iterable[Any], places: Numbers) -> list[Any]:
+def take(values: Sequence[Any], places: Numbers) -> list[Any]:
     """The values at these places."""
-    kept = list(values)
-    objects = np.empty(len(kept), dtype=object)
-    objects[:] = kept
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
     rows: list[Any] = objects[places].tolist()
     return rows

@@ -15,17 +15,24 @@ from laconic.clicks.records import Clicks
 from laconic.clicks.visitors import VisitorHashes
 from laconic.clock import DAY
 
+# A hash of eight bytes.
+VISITOR = np.dtype("V8")
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Each column has a value for every click; an empty text stands for "unknown"."""
+    """Each column has a value for every click; an empty text stands for "unknown".
+
+    The clicks stand link by link, those of one link in the order they were written. So the rows that are made of them
+    touch each page of an index over links once, which halves what raw clicks cost.
+    """
 
     day: int
     sequences: Sequence[int]
     moments: Numbers
     links: Coded
     workspaces: Coded
-    visitors: Sequence[bytes]
+    visitors: NDArray[np.void]
     are_bots: NDArray[np.bool_]
     user_agents: Sequence[str | None]
     devices: Coded
@@ -49,20 +56,23 @@ class Columns:
         choices: Choices,
     ) -> "Columns":
         """All clicks are of one day, and their links' workspaces are known."""
-        agents = Coded.from_column(clicks.user_agents).apply(enricher.agents.__getitem__)
-        places = Coded.from_column(clicks.addresses).apply(enricher.places.__getitem__)
-        referrers = Coded.from_column(clicks.referrers).apply(enricher.referrers.__getitem__)
-        links = Coded.from_numbers(clicks.link_ids)
+        order = np.argsort(clicks.link_ids, kind="stable")
+        agents = Coded.from_column(clicks.user_agents).at(order).apply(enricher.agents.__getitem__)
+        places = Coded.from_column(clicks.addresses).at(order).apply(enricher.places.__getitem__)
+        referrers = Coded.from_column(clicks.referrers).at(order).apply(enricher.referrers.__getitem__)
+        languages = Coded.from_column(clicks.languages).at(order).apply(enricher.languages.__getitem__)
+        links = Coded.from_numbers(clicks.link_ids[order])
         owners = links.apply(workspaces.__getitem__)
         networks = places.apply(attrgetter("network")).rows()
         day = int(clicks.moments[0]) // DAY
+        visitors = hashes.of_day(day, clicks.addresses, clicks.user_agents)
         return cls(
             day=day,
-            sequences=clicks.sequences.tolist(),
-            moments=clicks.moments,
+            sequences=clicks.sequences[order].tolist(),
+            moments=clicks.moments[order],
             links=links,
             workspaces=owners,
-            visitors=hashes.of_day(day, clicks.addresses, clicks.user_agents),
+            visitors=np.frombuffer(b"".join(visitors), VISITOR)[order],
             are_bots=np.array([agent.is_bot for agent in agents.values])[agents.places],
             user_agents=agents.apply(attrgetter("text")).rows(),
             devices=agents.apply(attrgetter("device_type")).ordered(),
@@ -73,7 +83,7 @@ class Columns:
             cities=places.apply(attrgetter("city")).ordered(),
             referrers=referrers.apply(attrgetter("text")).rows(),
             referrer_hosts=referrers.apply(attrgetter("host")).ordered(),
-            languages=Coded.from_column(clicks.languages).apply(enricher.languages.__getitem__).ordered(),
+            languages=languages.ordered(),
             has_cities=enricher.has_cities,
         )
 
@@ -85,7 +95,7 @@ class Columns:
             self.workspaces.rows(),
             self.moments.tolist(),
             self.networks,
-            self.visitors,
+            self.visitors.tolist(),
             self.user_agents,
             self.referrers,
             self.countries.apply(_none_for_empty).rows(),

@@ -2,8 +2,8 @@
 
 import secrets
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import compress
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, compress
 from operator import not_
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -291,17 +291,20 @@ class ClickStore:
 
 
 def _events_by_month(additions: Sequence[Addition]) -> list[tuple[int, Sequence[int], Sequence[Column]]]:
-    """Month, sequences and columns of events, in the order of the journal, whatever the clock did."""
+    """Month, sequences and columns of events: all of a month at once, for the engine may keep them only together."""
     months: dict[int, list[Addition]] = defaultdict(list)
     for addition in additions:
-        months[addition.month].append(addition)
-    ordered = ((month, *_in_journal_order(days)) for month, days in months.items())
-    return [(month, sequences, events) for month, sequences, events in ordered if sequences]
+        if addition.sequences:
+            months[addition.month].append(addition)
+    return [
+        (month, _joined(day.sequences for day in days), _all_joined(day.events for day in days))
+        for month, days in months.items()
+    ]
 
 
-def _in_journal_order(days: Sequence[Addition]) -> tuple[Sequence[int], Sequence[Column]]:
-    if len(days) == 1:
-        return days[0].sequences, days[0].events
-    rows = sorted(row for day in days for row in zip(day.sequences, *day.events, strict=True))
-    sequences, *events = zip(*rows, strict=True) if rows else ((),)
-    return sequences, events
+def _all_joined(days: Iterable[Sequence[Column]]) -> list[Column]:
+    return [_joined(parts) for parts in zip(*days, strict=True)]
+
+
+def _joined(parts: Iterable[Column]) -> Column:
+    return list(chain.from_iterable(parts))

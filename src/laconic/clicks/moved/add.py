@@ -216,7 +216,8 @@ class MovedClicks:
         events: list[Sequence[Any]] = []
         own = [one.retention_days * DAY for one in self._chosen if one.retention_days is not None]
         oldest = self._now() - min([self._retention, *own])
-        for _, group in groupby(sorted(clicks, key=_day), key=_day):
+        # Link by link, as the columns have them.
+        for _, group in groupby(sorted(clicks, key=_day_and_link), key=_day):
             of_day = list(group)
             columns = self._columns(of_day)
             for click, is_bot in zip(of_day, columns.are_bots.tolist(), strict=True):
@@ -296,6 +297,10 @@ async def _keep(statements: Statements, events: Sequence[Sequence[Any]]) -> None
 
 def _day(click: RecordedClick) -> int:
     return click.moment // DAY
+
+
+def _day_and_link(click: RecordedClick) -> tuple[int, int]:
+    return _day(click), click.link_id
 
 
 def _device(found: str, is_bot: bool) -> str:
