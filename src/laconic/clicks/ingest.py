@@ -41,8 +41,9 @@ _KEEP_SALTS_DAYS = 2
 # shrinks when a transaction takes so long that a time-out is near.
 _SMALLEST_BATCH = 1_000
 _FIRST_BATCH = 10_000
-_LARGEST_BATCH = 100_000
-_GROW_BELOW_SECONDS = 2.0
+_LARGEST_BATCH = 160_000
+# Half of the other: a batch that has doubled is not at once too large.
+_GROW_BELOW_SECONDS = 3.0
 _SHRINK_ABOVE_SECONDS = 6.0
 
 
