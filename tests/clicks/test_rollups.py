@@ -2,10 +2,12 @@
 
 from collections import Counter
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic.clicks.columns import Columns
+from laconic.clicks.coded import Coded
+from laconic.clicks.columns import VISITOR, Columns
 from laconic.clicks.rollups import QUARTER, Sums, clicks_by_link
 from laconic.clock import DAY
 
@@ -23,23 +25,25 @@ a_click = st.tuples(
 
 def columns_of(clicks: list[tuple[int, int, bool, str, str, bytes]]) -> Columns:
     links, moments, bots, countries, browsers, visitors = zip(*clicks, strict=True)
-    unknown = [""] * len(clicks)
+    nothing = [None] * len(clicks)
+    unknown = Coded.from_column([""] * len(clicks))
+    of_links = Coded.from_numbers(np.array(links))
     return Columns(
         day=DAY_NUMBER,
         sequences=range(len(clicks)),
-        moments=[DAY_NUMBER * DAY + moment for moment in moments],
-        link_ids=links,
-        workspace_ids=[link % 2 for link in links],
-        visitors=visitors,
-        are_bots=bots,
-        user_agents=unknown,
+        moments=DAY_NUMBER * DAY + np.array(moments),
+        links=of_links,
+        workspaces=of_links.apply(lambda link: link % 2),
+        visitors=np.frombuffer(b"".join(visitors), VISITOR),
+        are_bots=np.array(bots),
+        user_agents=nothing,
         devices=unknown,
-        browsers=browsers,
+        browsers=Coded.from_column(browsers).ordered(),
         systems=unknown,
-        networks=unknown,
-        countries=countries,
+        networks=nothing,
+        countries=Coded.from_column(countries).ordered(),
         cities=unknown,
-        referrers=unknown,
+        referrers=nothing,
         referrer_hosts=unknown,
         languages=unknown,
         has_cities=False,
@@ -52,9 +56,10 @@ def test_totals_and_quarters_count_every_click_once(
 ) -> None:
     """By owner, with the last moment of each; bots are among the clicks and counted apart."""
     columns = columns_of(clicks)
-    for owner_ids in (columns.link_ids, columns.workspace_ids):
-        sums = Sums(columns, owner_ids)
-        pairs = list(zip(owner_ids, columns.moments, columns.are_bots, strict=True))
+    for owners in (columns.links, columns.workspaces.ordered()):
+        sums = Sums(columns, owners)
+        owner_ids = owners.rows()
+        pairs = list(zip(owner_ids, columns.moments.tolist(), columns.are_bots.tolist(), strict=True))
         counted, bots, last = sums.totals()
         assert sums.owners == sorted(set(owner_ids))
         assert dict(zip(sums.owners, counted, strict=True)) == Counter(owner_ids)
@@ -77,7 +82,7 @@ def test_totals_and_quarters_count_every_click_once(
 def test_daily_rows_count_every_dimension(clicks: list[tuple[int, int, bool, str, str, bytes]]) -> None:
     """Each value of each dimension, unknown ones too; the rows of an owner stand together."""
     columns = columns_of(clicks)
-    owners, dimensions, values, counted, bots = Sums(columns, columns.link_ids).daily()
+    owners, dimensions, values, counted, bots = Sums(columns, columns.links).daily()
     assert list(owners) == sorted(owners)
     rows = dict(
         zip(
@@ -88,7 +93,7 @@ def test_daily_rows_count_every_dimension(clicks: list[tuple[int, int, bool, str
     )
     assert len(rows) == len(owners)
     assert {key[1] for key in rows} == {"browser", "country", "device_type", "language", "os", "referer"}
-    expected = Counter(zip(columns.link_ids, columns.countries, strict=True))
+    expected = Counter(zip(columns.links.rows(), columns.countries.rows(), strict=True))
     by_country = {(key[0], key[2]): row for key, row in rows.items() if key[1] == "country"}
     assert {key: row[0] for key, row in by_country.items()} == expected
     assert sum(row[1] for row in by_country.values()) == sum(columns.are_bots)
@@ -98,7 +103,7 @@ def test_daily_rows_count_every_dimension(clicks: list[tuple[int, int, bool, str
 def test_people_are_told_apart_from_bots(clicks: list[tuple[int, int, bool, str, str, bytes]]) -> None:
     """Unique visitors are people: no bot's hash gets into a sketch."""
     columns = columns_of(clicks)
-    people = Sums(columns, columns.link_ids).people()
+    people = Sums(columns, columns.links).people()
     hashes = Counter((link, visitor) for link, _, is_bot, _, _, visitor in clicks if not is_bot)
     assert (
         Counter(

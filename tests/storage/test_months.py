@@ -80,6 +80,23 @@ async def test_events_of_an_undone_transaction_are_there_once_after_the_next_try
     assert await _ids(clicks, DECEMBER) == [1, 2, 3, 4]
 
 
+async def test_a_repeated_batch_adds_what_is_new_whatever_the_order_of_its_events(clicks: Database) -> None:
+    """Ingest orders them by link: the largest number of a journal may come first."""
+
+    async def append(statements: Statements, ids: list[int]) -> None:
+        columns = [[column[place - 1] for place in ids] for column in _columns(DECEMBER, range(1, 7))]
+        await statements.append_events(DECEMBER, "a", ids, COLUMNS, columns)
+
+    async def failing(statements: Statements) -> None:
+        await append(statements, [4, 1, 3, 2])
+        raise ValueError("killed before the commit")
+
+    with pytest.raises(ValueError, match="killed"):
+        await clicks.transaction(failing)
+    await clicks.transaction(lambda statements: append(statements, [5, 4, 1, 6, 3, 2]))
+    assert await _ids(clicks, DECEMBER) == [1, 2, 3, 4, 5, 6]
+
+
 async def test_another_journal_starts_from_its_own_beginning(clicks: Database) -> None:
     """Sequences of one journal say nothing about those of another."""
     await _append(clicks, DECEMBER, "a", range(100, 103))

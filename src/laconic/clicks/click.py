@@ -22,7 +22,7 @@ from zlib import crc32
 HEAD = Struct("<IIQqq")
 PREFIX = Struct("<II")
 BODY = Struct("<Qqq")
-_LENGTHS = Struct("<HHHH")
+LENGTHS = Struct("<HHHH")
 _pack_prefix, _pack_body = PREFIX.pack, BODY.pack
 
 # What one header may take of a record: enough for any browser, little enough for a hostile one.
@@ -31,7 +31,7 @@ _LONGEST_USER_AGENT = 1024
 _LONGEST_REFERRER = 2048
 _LONGEST_LANGUAGE = 128
 LONGEST_RECORD = 4096
-_SHORTEST_RECORD = HEAD.size + _LENGTHS.size
+SHORTEST_RECORD = HEAD.size + LENGTHS.size
 
 
 class Click(NamedTuple):
@@ -56,7 +56,7 @@ class Visitor:
         user_agent = user_agent[:_LONGEST_USER_AGENT]
         referrer = referrer[:_LONGEST_REFERRER]
         language = language[:_LONGEST_LANGUAGE]
-        lengths = _LENGTHS.pack(len(address), len(user_agent), len(referrer), len(language))
+        lengths = LENGTHS.pack(len(address), len(user_agent), len(referrer), len(language))
         self.bytes = lengths + address + user_agent + referrer + language
         self.checksum = crc32(self.bytes)
         self.record_length = HEAD.size + len(self.bytes)
@@ -86,41 +86,34 @@ def records_of(sequence: int, clicks: Iterable[Followed]) -> bytes:
 _LENGTH_FIELD = re.compile(rb"(?:[\x28-\xff]\x00|[\x00-\xff][\x01-\x0f]|\x00\x10)\x00\x00", re.DOTALL)
 
 
-def read_records(data: bytes, offset: int, most: int) -> tuple[list[Click], int]:
-    """The clicks from `offset` on, and the offset behind them; as far as there are whole, sound records."""
-    clicks: list[Click] = []
-    last = len(data) - _SHORTEST_RECORD
-    while len(clicks) < most and offset <= last:
-        length, checksum, sequence, moment, link_id = HEAD.unpack_from(data, offset)
-        end = offset + length
-        if not _SHORTEST_RECORD <= length <= LONGEST_RECORD or end > len(data):
-            break
-        visitor = data[offset + HEAD.size : end]
-        if crc32(data[offset + PREFIX.size : offset + HEAD.size], crc32(visitor)) != checksum:
-            break
-        sizes = _LENGTHS.unpack_from(visitor)
-        agent = _LENGTHS.size + sizes[0]
-        referrer = agent + sizes[1]
-        language = referrer + sizes[2]
-        clicks.append(
-            Click(
-                sequence,
-                moment,
-                link_id,
-                visitor[_LENGTHS.size : agent],
-                visitor[agent:referrer],
-                visitor[referrer:language],
-                visitor[language : language + sizes[3]],
-            )
-        )
-        offset = end
-    return clicks, offset
-
-
 def read_record(data: bytes, offset: int) -> tuple[Click, int] | None:
-    """The click at `offset` and the offset behind it; None when there is no whole, sound record."""
-    clicks, end = read_records(data, offset, 1)
-    return (clicks[0], end) if clicks else None
+    """The click at `offset` and the offset behind it; None when there is no whole, sound record.
+
+    Who reads many takes `records.read_clicks`.
+    """
+    if offset > len(data) - SHORTEST_RECORD:
+        return None
+    length, checksum, sequence, moment, link_id = HEAD.unpack_from(data, offset)
+    end = offset + length
+    if not SHORTEST_RECORD <= length <= LONGEST_RECORD or end > len(data):
+        return None
+    visitor = data[offset + HEAD.size : end]
+    if crc32(data[offset + PREFIX.size : offset + HEAD.size], crc32(visitor)) != checksum:
+        return None
+    sizes = LENGTHS.unpack_from(visitor)
+    agent = LENGTHS.size + sizes[0]
+    referrer = agent + sizes[1]
+    language = referrer + sizes[2]
+    click = Click(
+        sequence,
+        moment,
+        link_id,
+        visitor[LENGTHS.size : agent],
+        visitor[agent:referrer],
+        visitor[referrer:language],
+        visitor[language : language + sizes[3]],
+    )
+    return click, end
 
 
 def find_record(data: bytes, start: int) -> int | None:

@@ -6,19 +6,22 @@ reading, and one after it goes on behind it.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
-from itertools import groupby
+import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import structlog
+from numpy.typing import NDArray
 
 from laconic import clock
 from laconic.clicks.board import Board, IngestNumbers
 from laconic.clicks.choices import Choices
-from laconic.clicks.click import Click
+from laconic.clicks.coded import Coded, Numbers
 from laconic.clicks.columns import Columns
 from laconic.clicks.enrich import Enricher
 from laconic.clicks.reading import Batch, JournalFolder, Position
+from laconic.clicks.records import Clicks
 from laconic.clicks.store import Addition, ClickStore
 from laconic.clicks.visitors import VisitorHashes
 from laconic.clock import DAY, SECOND
@@ -39,7 +42,8 @@ _KEEP_SALTS_DAYS = 2
 _SMALLEST_BATCH = 1_000
 _FIRST_BATCH = 10_000
 _LARGEST_BATCH = 100_000
-_GROW_BELOW_SECONDS = 2.0
+# Half of the other: a batch that has doubled is not at once too large.
+_GROW_BELOW_SECONDS = 3.0
 _SHRINK_ABOVE_SECONDS = 6.0
 
 
@@ -133,7 +137,7 @@ class Ingest:
         if batch.reached != since and not await self._apply(batch):
             return 0
         self._settle(batch)
-        if is_finished and not batch.clicks:
+        if is_finished and not len(batch.clicks):
             await self._delete(journal_id)
         return len(batch.clicks)
 
@@ -149,31 +153,28 @@ class Ingest:
         self._adapt(batch, self._monotonic() - began)
         return True
 
-    async def _by_day(self, clicks: Sequence[Click]) -> list[list[Click]]:
+    async def _by_day(self, clicks: Clicks) -> list[Clicks]:
         """Clicks of known links, day by day; within a day in the order they were written."""
-        await self._learn_workspaces(clicks)
-        known = [click for click in clicks if click.link_id in self._workspaces]
+        known = clicks.where(await self._have_workspaces(clicks.link_ids))
         self.numbers.unknown_links += len(clicks) - len(known)
         present = self._now()
-        if any(click.moment > present for click in known):
-            ahead = [click.moment > present for click in known]
-            self.numbers.clamped += sum(ahead)
-            known = [
-                click._replace(moment=present) if is_ahead else click
-                for click, is_ahead in zip(known, ahead, strict=True)
-            ]
-        by_day = groupby(sorted(known, key=_day), key=_day)
-        return [list(of_day) for _, of_day in by_day]
+        ahead = int(np.count_nonzero(known.moments > present))
+        if ahead:
+            self.numbers.clamped += ahead
+            known = dataclasses.replace(known, moments=np.minimum(known.moments, present))
+        days = known.moments // DAY
+        return [known.where(days == day) for day in np.unique(days)]
 
-    async def _addition(self, clicks: list[Click]) -> Addition:
-        day = _day(clicks[0])
+    async def _addition(self, clicks: Clicks) -> Addition:
+        moment = int(clicks.moments[0])
+        day = moment // DAY
         if day not in self._salts:
             self._salts[day] = await self._store.salt(day)
-        await self._prepare_month(month_of(clicks[0].moment))
+        await self._prepare_month(month_of(moment))
         choices = await self._current_choices()
         columns = Columns.from_clicks(clicks, self._enricher, self._hashes, self._workspaces, choices)
         present = self._now()
-        too_old = choices.too_old(columns.workspace_ids, columns.moments, present)
+        too_old = choices.too_old(columns.workspaces.rows(), columns.moments.tolist(), present)
         return Addition(columns, self._ids.take_many(present, len(clicks)), too_old)
 
     async def _current_choices(self) -> Choices:
@@ -201,14 +202,16 @@ class Ingest:
             await self._store.prepare_months(month, 1)
             self._months.add(month)
 
-    async def _learn_workspaces(self, clicks: Sequence[Click]) -> None:
-        links = {click.link_id for click in clicks}
-        unknown = links - self._workspaces.keys()
+    async def _have_workspaces(self, link_ids: Numbers) -> NDArray[np.bool_]:
+        """Which of these links the database knows; their workspaces are then in memory."""
+        links = Coded.from_numbers(link_ids)
+        unknown = [link_id for link_id in links.values if link_id not in self._workspaces]
         if unknown:
             if len(self._workspaces) > _MOST_WORKSPACES:
                 self._workspaces.clear()
-                unknown = links
-            self._workspaces.update(await self._store.workspaces_of(sorted(unknown)))
+                unknown = list(links.values)
+            self._workspaces.update(await self._store.workspaces_of(unknown))
+        return np.array([link_id in self._workspaces for link_id in links.values], bool)[links.places]
 
     def _adapt(self, batch: Batch, seconds: float) -> None:
         if seconds > _SHRINK_ABOVE_SECONDS:
@@ -222,7 +225,7 @@ class Ingest:
         self.numbers.applied += len(batch.clicks)
         self.numbers.skipped_bytes += batch.skipped_bytes
         # After a full batch more waits behind it, about as old as its last click.
-        self._note_oldest(batch.journal_id, batch.clicks[-1].moment if batch.is_full else None)
+        self._note_oldest(batch.journal_id, batch.newest if batch.is_full else None)
         self._journals.delete_before(batch.journal_id, batch.segment)
 
     def _note_oldest(self, journal_id: str, moment: int | None) -> None:
@@ -236,7 +239,3 @@ class Ingest:
         await self._store.forget(journal_id)
         self._journals.delete_lock(journal_id)
         self._positions.pop(journal_id, None)
-
-
-def _day(click: Click) -> int:
-    return click.moment // DAY

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import structlog
 
 from laconic import clock
-from laconic.clicks.click import LONGEST_RECORD, Click, find_record, read_records
+from laconic.clicks.click import LONGEST_RECORD, find_record
 from laconic.clicks.journal import SEGMENT_HEAD, SEGMENT_MAGIC, lock_path, segment_number, segment_path
 
 log = structlog.get_logger(__name__)
@@ -35,9 +35,13 @@ class Batch:
     """What was read of one journal, and how far."""
 
     def __init__(self, journal_id: str, since: Position, most: int) -> None:
+        # Here, because web workers load this room too and have no use for numpy's 13 MiB.
+        from laconic.clicks.records import read_clicks
+
+        self._read_clicks = read_clicks
         self.journal_id = journal_id
         self.since = since
-        self.clicks: list[Click] = []
+        self.clicks, _ = read_clicks(b"", 0)
         self.skipped_bytes = 0
         self.foreign_segments = 0
         self._most = most
@@ -47,11 +51,11 @@ class Batch:
         """Takes the sound records from here on, up to the first that is not (yet) there."""
         while not self.is_full:
             data = os.pread(fd, _READ_BYTES, self.next_record)
-            clicks, end = read_records(data, 0, self._most - len(self.clicks))
-            if not clicks:
+            clicks, end = self._read_clicks(data, self._most - len(self.clicks))
+            if not len(clicks):
                 return
             self._offset = self.next_record + end
-            self._sequence = clicks[-1].sequence
+            self._sequence = int(clicks.sequences[-1])
             self.clicks += clicks
 
     def skip_to(self, offset: int) -> None:
@@ -80,7 +84,12 @@ class Batch:
     @property
     def oldest(self) -> int | None:
         """The first to be written is the oldest, but for the clock."""
-        return self.clicks[0].moment if self.clicks else None
+        return int(self.clicks.moments[0]) if len(self.clicks) else None
+
+    @property
+    def newest(self) -> int | None:
+        """The last to be written."""
+        return int(self.clicks.moments[-1]) if len(self.clicks) else None
 
 
 class JournalFolder:

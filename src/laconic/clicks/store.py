@@ -2,13 +2,12 @@
 
 import secrets
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import compress
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, compress
 from operator import not_
 from typing import TYPE_CHECKING, Any, Protocol
 
 from laconic.clicks.choices import Choice
-from laconic.clicks.columns import EVENT_COLUMNS, Column, Columns
 from laconic.clicks.reading import BEGINNING, Batch, Position
 from laconic.clicks.sketches import add_links, add_visitors
 from laconic.clock import now
@@ -17,7 +16,27 @@ from laconic.storage.database import Database, Merge, Row, Statements
 from laconic.storage.months import month_of
 
 if TYPE_CHECKING:
+    from laconic.clicks.columns import Columns
     from laconic.clicks.rollups import Sums
+
+Column = Sequence[Any]
+
+EVENT_COLUMNS = (
+    "id",
+    "short_link_id",
+    "workspace_id",
+    "clicked_at",
+    "ip_address",
+    "visitor_hash",
+    "user_agent",
+    "referer",
+    "country",
+    "city",
+    "device_type",
+    "browser",
+    "os",
+    "language",
+)
 
 _COUNTS = ("clicks", "bot_clicks")
 LINK_TOTAL = Merge(keys=("link_id",), once=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
@@ -45,11 +64,13 @@ async def read_positions(database: Reads) -> dict[str, Position]:
 class Summed(Protocol):
     """Sums of owners, which stand in order: see `Sums`."""
 
-    owners: list[int]
     totals: tuple[Column, Column, Column]
     quarters: tuple[Column, Column, Column, Column]
     daily: tuple[Column, Column, Column, Column, Column]
     people: Mapping[int, Sequence[int]]
+
+    @property
+    def owners(self) -> Sequence[int]: ...
 
 
 class Countable(Protocol):
@@ -69,20 +90,21 @@ class Countable(Protocol):
 class Addition:
     """The clicks of one UTC day, ready to be added: whatever a transaction need not wait for is done before it."""
 
-    def __init__(self, columns: Columns, first_id: int, too_old: Sequence[bool] | None = None) -> None:
+    def __init__(self, columns: "Columns", first_id: int, too_old: Sequence[bool] | None = None) -> None:
         """Clicks that are `too_old` are counted, and no more is kept of them."""
         # Here, because web workers load this room too and have no use for numpy's 13 MiB.
         from laconic.clicks.rollups import Sums, clicks_by_link
 
         self.day = columns.day
-        self.month = month_of(columns.moments[0])
+        self.month = month_of(int(columns.moments[0]))
         self.sequences = columns.sequences
         self.events: Sequence[Column] = columns.events(first_id)
         if too_old is not None:
             self.sequences, *self.events = (_without(too_old, one) for one in (self.sequences, *self.events))
-        self.workspaces: Mapping[int, int] = dict(zip(columns.link_ids, columns.workspace_ids, strict=True))
-        self.of_links = _Rows(Sums(columns, columns.link_ids))
-        self.of_workspaces = _Rows(Sums(columns, columns.workspace_ids))
+        links, workspaces = columns.links, columns.workspaces
+        self.workspaces: Mapping[int, int] = dict(zip(links.values, workspaces.values, strict=True))
+        self.of_links = _Rows(Sums(columns, links))
+        self.of_workspaces = _Rows(Sums(columns, workspaces.ordered()))
         self.links_by_workspace = clicks_by_link(columns)
 
 
@@ -95,9 +117,9 @@ class _Rows:
 
     def __init__(self, sums: "Sums") -> None:
         self.owners = sums.owners
-        self.totals = sums.totals()
-        self.quarters = sums.quarters()
-        self.daily = sums.daily()
+        self.totals: tuple[Column, Column, Column] = sums.totals()
+        self.quarters: tuple[Column, Column, Column, Column] = sums.quarters()
+        self.daily: tuple[Column, Column, Column, Column, Column] = sums.daily()
         self.people = sums.people()
 
 
@@ -269,17 +291,20 @@ class ClickStore:
 
 
 def _events_by_month(additions: Sequence[Addition]) -> list[tuple[int, Sequence[int], Sequence[Column]]]:
-    """Month, sequences and columns of events, in the order of the journal, whatever the clock did."""
+    """Month, sequences and columns of events: all of a month at once, for the engine may keep them only together."""
     months: dict[int, list[Addition]] = defaultdict(list)
     for addition in additions:
-        months[addition.month].append(addition)
-    ordered = ((month, *_in_journal_order(days)) for month, days in months.items())
-    return [(month, sequences, events) for month, sequences, events in ordered if sequences]
+        if addition.sequences:
+            months[addition.month].append(addition)
+    return [
+        (month, _joined(day.sequences for day in days), _all_joined(day.events for day in days))
+        for month, days in months.items()
+    ]
 
 
-def _in_journal_order(days: Sequence[Addition]) -> tuple[Sequence[int], Sequence[Column]]:
-    if len(days) == 1:
-        return days[0].sequences, days[0].events
-    rows = sorted(row for day in days for row in zip(day.sequences, *day.events, strict=True))
-    sequences, *events = zip(*rows, strict=True) if rows else ((),)
-    return sequences, events
+def _all_joined(days: Iterable[Sequence[Column]]) -> list[Column]:
+    return [_joined(parts) for parts in zip(*days, strict=True)]
+
+
+def _joined(parts: Iterable[Column]) -> Column:
+    return list(chain.from_iterable(parts))

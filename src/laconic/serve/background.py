@@ -9,7 +9,6 @@ import structlog
 
 from laconic.clicks.board import Board
 from laconic.clicks.enrich import Enricher
-from laconic.clicks.ingest import Ingest
 from laconic.clicks.store import ClickStore
 from laconic.errors import Unavailable
 from laconic.serve.children import Lifeline
@@ -42,6 +41,9 @@ async def run_ingest(settings: Settings, board: Board, page: Page, lifeline: Lif
     # Told to stop or not, what was journaled before is still to be applied.
     lifeline.watch(ends_last=True)
     gc.set_threshold(*_COLLECT_AFTER)
+    # Here, because the supervisor loads this room before it forks, and no other process has a use for numpy's 13 MiB.
+    from laconic.clicks.ingest import Ingest
+
     database = await open_database(settings.owner_database_url, writes="clicks")
     telling = asyncio.create_task(tell_always(telling_of(page, database)))
     try:

@@ -114,8 +114,9 @@ class Statements(Protocol):
     ) -> None:
         """Adds rows to `click_event`, all of one month: each once, however often a journal's batch is repeated.
 
-        `sequences` are the rows' numbers in the journal, growing. On PostgreSQL this is a part of the transaction;
-        on SQLite the month's file commits first and by itself, and knows the next time what it already has.
+        `sequences` are the rows' numbers in the journal, in any order: all that the journal has of this month between
+        the smallest and the largest. On PostgreSQL this is a part of the transaction; on SQLite the month's file
+        commits first and by itself, and knows the next time what it already has.
         """
         ...
 

@@ -84,23 +84,22 @@ _NUMBERS = {"bigint": "bigint", "integer": "integer", "date": "integer"}
 def merge_arrays(
     table: str, columns: Sequence[str], types: Mapping[str, str], on_conflict: str
 ) -> tuple[str, frozenset[int]]:
-    """The same for a merge, and the places of those columns that come as `array_text`."""
-    arrays: list[str] = []
+    """The same for a merge, and the places of those columns that come as `array_text`.
+
+    The arrays are unnested in the SELECT list, row by row as they are inserted: in FROM all rows would first be put
+    aside, on disk when they are many.
+    """
     values: list[str] = []
     as_text: set[int] = set()
     for place, column in enumerate(columns):
         kind = types[column]
-        values.append(f"DATE '1970-01-01' + {column}" if kind == "date" else column)
         if kind in _NUMBERS:
             as_text.add(place)
-            arrays.append(f"${place + 1}::text::{_NUMBERS[kind]}[]")
+            value = f"unnest(${place + 1}::text::{_NUMBERS[kind]}[])"
         else:
-            arrays.append(f"${place + 1}::{kind}[]")
-    names = ", ".join(columns)
-    sql = (
-        f"INSERT INTO {table} ({names}) SELECT {', '.join(values)}"
-        f" FROM unnest({', '.join(arrays)}) AS given ({names}) {on_conflict}"
-    )
+            value = f"unnest(${place + 1}::{kind}[])"
+        values.append(f"DATE '1970-01-01' + {value}" if kind == "date" else value)
+    sql = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} {on_conflict}"
     return sql, frozenset(as_text)
 
 

@@ -196,7 +196,7 @@ class SqliteDatabase:
     async def copy_in(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         async def work(statements: Statements) -> None:
             assert isinstance(statements, ConnectionStatements)  # noqa: S101
-            statements.insert(table, columns, rows)
+            statements.insert(table, columns, rows, len(rows))
 
         await self._writer.run(work)
 

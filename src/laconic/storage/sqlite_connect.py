@@ -107,10 +107,11 @@ class ConnectionStatements:
         if same:
             columns, values = (*columns, *same), tuple(same.values())
             rows = [(*row, *values) for row in rows]
-        return self.insert(table, columns, rows, "ON CONFLICT DO NOTHING") == len(rows)
+        return self.insert(table, columns, rows, len(rows), "ON CONFLICT DO NOTHING") == len(rows)
 
     async def merge(self, table: str, how: Merge, columns: Sequence[Sequence[Any]]) -> None:
-        self.insert(table, how.columns, list(zip(*columns, strict=True)), how.clause(table))
+        rows = zip(*columns, strict=True)
+        self.insert(table, how.columns, rows, len(columns[0]), how.clause(table))
 
     async def append_events(
         self,
@@ -128,18 +129,25 @@ class ConnectionStatements:
         self._events.keep(month, names, rows)
 
     def insert(
-        self, table: str, names: Sequence[str], rows: Sequence[Sequence[Any]], on_conflict: str = ""
+        self,
+        table: str,
+        names: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+        count: int,
+        on_conflict: str = "",
     ) -> int:
-        """Many rows to a statement, because each step takes and gives back the interpreter's lock."""
+        """`count` rows, many to a statement, because each step takes and gives back the interpreter's lock."""
         columns = tuple(names)
-        start = inserted = 0
+        # Row by row as they are needed: a list of all of them would keep the collector of garbage busy.
+        values = itertools.chain.from_iterable(rows)
+        inserted = 0
         with translated():
-            while start < len(rows):
-                count = next(size for size in _INSERT_SIZES if size <= len(rows) - start)
-                values = list(itertools.chain.from_iterable(rows[start : start + count]))
-                self._connection.execute(insert_sql(table, columns, count, on_conflict), values).fetchall()
+            while count:
+                size = next(size for size in _INSERT_SIZES if size <= count)
+                some = list(itertools.islice(values, size * len(columns)))
+                self._connection.execute(insert_sql(table, columns, size, on_conflict), some).fetchall()
                 inserted += self._connection.changes()
-                start += count
+                count -= size
         return inserted
 
 

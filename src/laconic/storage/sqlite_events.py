@@ -6,8 +6,8 @@ repeated after a crash adds only what the file has not got.
 
 import contextlib
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -102,17 +102,19 @@ class EventWriter:
         names: Sequence[str],
         columns: Sequence[Sequence[Any]],
     ) -> None:
-        """Durable when it returns; `sequences` grow, one for each row."""
+        """Durable when it returns; a sequence for each row."""
         with translated():
             connection = self._connection(month)
             connection.execute("BEGIN IMMEDIATE")
             try:
                 seen = rows_of(connection, _SEEN, (journal_id,))
-                first = bisect_right(sequences, seen[0][0]) if seen else 0
-                if first < len(sequences):
-                    rows = list(zip(*columns, strict=True))[first:]
-                    ConnectionStatements(connection).insert("click_event", names, rows)
-                    connection.execute(_REMEMBER, (journal_id, sequences[-1], now()))
+                are_new = (
+                    [sequence > seen[0][0] for sequence in sequences] if seen else [True] * len(sequences)
+                )
+                if any(are_new):
+                    rows = compress(zip(*columns, strict=True), are_new)
+                    ConnectionStatements(connection).insert("click_event", names, rows, sum(are_new))
+                    connection.execute(_REMEMBER, (journal_id, max(sequences), now()))
                 connection.execute("COMMIT")
             finally:
                 if connection.in_transaction:
@@ -124,7 +126,9 @@ class EventWriter:
             connection = self._connection(month)
             connection.execute("BEGIN IMMEDIATE")
             try:
-                ConnectionStatements(connection).insert("click_event", names, rows, "ON CONFLICT DO NOTHING")
+                ConnectionStatements(connection).insert(
+                    "click_event", names, rows, len(rows), "ON CONFLICT DO NOTHING"
+                )
                 connection.execute("COMMIT")
             finally:
                 if connection.in_transaction:

@@ -11,21 +11,23 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from laconic import clock
 from laconic.clicks.choices import Choice, Choices
 from laconic.clicks.click import Click
-from laconic.clicks.columns import EVENT_COLUMNS, Columns
 from laconic.clicks.enrich import Enricher
 from laconic.clicks.moved import store as statements_of
 from laconic.clicks.moved.model import Claim, Entry, Portion, RecordedClick
 from laconic.clicks.moved.tally import Tally
-from laconic.clicks.store import Addition, ClickStore, Countable
+from laconic.clicks.store import EVENT_COLUMNS, Addition, ClickStore, Countable
 from laconic.clicks.visitors import VisitorHashes
 from laconic.clock import DAY
 from laconic.storage.database import Database, Statements
 from laconic.storage.months import month_of
+
+if TYPE_CHECKING:
+    from laconic.clicks.columns import Columns
 
 _SALT_BYTES = 16
 # Zero is no id; the highest bit is the sign.
@@ -214,10 +216,11 @@ class MovedClicks:
         events: list[Sequence[Any]] = []
         own = [one.retention_days * DAY for one in self._chosen if one.retention_days is not None]
         oldest = self._now() - min([self._retention, *own])
-        for _, group in groupby(sorted(clicks, key=_day), key=_day):
+        # Link by link, as the columns have them.
+        for _, group in groupby(sorted(clicks, key=_day_and_link), key=_day):
             of_day = list(group)
             columns = self._columns(of_day)
-            for click, is_bot in zip(of_day, columns.are_bots, strict=True):
+            for click, is_bot in zip(of_day, columns.are_bots.tolist(), strict=True):
                 entries[click.link_id].dated += 1
                 entries[click.link_id].dated_bots += is_bot
             addition = Addition(columns, 0)
@@ -232,29 +235,41 @@ class MovedClicks:
             await _keep(statements, events)
         await self._store.add(statements, additions)
 
-    def _columns(self, clicks: Sequence[RecordedClick]) -> Columns:
+    def _columns(self, clicks: Sequence[RecordedClick]) -> "Columns":
+        # Here, because web workers load this room too and have no use for numpy's 13 MiB.
+        import numpy as np
+
+        from laconic.clicks.coded import Coded
+        from laconic.clicks.columns import Columns
+        from laconic.clicks.records import Clicks
+
         if self._enricher is None:
             self._enricher = self._open_enricher()
         columns = Columns.from_clicks(
-            [
+            Clicks.from_clicks(
                 Click(one.position, one.moment, one.link_id, one.address, one.user_agent, one.referrer, b"")
                 for one in clicks
-            ],
+            ),
             self._enricher,
             self._hashes,
             {click.link_id: self._workspace_id for click in clicks},
             Choices(self._enricher.privacy, self._chosen),
         )
-        pairs = list(zip(clicks, columns.are_bots, strict=True))
+
+        def own(said: Iterable[Any], found: Coded) -> Coded:
+            """What the source says, or else what was found."""
+            rows = zip(said, found.rows(), strict=True)
+            return Coded.from_column([one or other for one, other in rows]).ordered()
+
+        pairs = list(zip(clicks, columns.are_bots.tolist(), strict=True))
         are_bots = [found if click.is_bot is None else click.is_bot for click, found in pairs]
+        devices = [_device(*one) for one in zip(columns.devices.rows(), are_bots, strict=True)]
         return dataclasses.replace(
             columns,
-            are_bots=are_bots,
-            devices=[_device(*one) for one in zip(columns.devices, are_bots, strict=True)],
-            countries=[
-                click.country or found for click, found in zip(clicks, columns.countries, strict=True)
-            ],
-            cities=[click.city or found for click, found in zip(clicks, columns.cities, strict=True)],
+            are_bots=np.array(are_bots, bool),
+            devices=Coded.from_column(devices).ordered(),
+            countries=own((click.country for click in clicks), columns.countries),
+            cities=own((click.city for click in clicks), columns.cities),
             has_cities=columns.has_cities or any(click.city for click in clicks),
         )
 
@@ -282,6 +297,10 @@ async def _keep(statements: Statements, events: Sequence[Sequence[Any]]) -> None
 
 def _day(click: RecordedClick) -> int:
     return click.moment // DAY
+
+
+def _day_and_link(click: RecordedClick) -> tuple[int, int]:
+    return _day(click), click.link_id
 
 
 def _device(found: str, is_bot: bool) -> str:

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from laconic.clicks.columns import Column
 from laconic.clicks.moved.model import NOTHING, Pair, Portion
+from laconic.clicks.store import Column
 
 
 class TallyRows:
