@@ -1,0 +1,116 @@
+"""A tree of its own, in which one mutant after the other meets the tests."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tools.mutants.targets import Target
+
+ROOT = Path(__file__).parents[2]
+_ABSENT = ("cacheprovider", "xdist", "schemathesis", "platformdirs")
+OPTIONS = [
+    *("-x", "-q", "-k", "not postgres", "--assert=plain", "--tb=short", "--hypothesis-profile=mutants"),
+    *(option for plugin in _ABSENT for option in ("-p", f"no:{plugin}")),
+]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    path: str
+    operator: str
+    row: int
+    was: str
+    """The lines that are changed, and what they become."""
+    becomes: str
+    source: str
+
+
+class Tree:
+    """A copy of what git knows of, so that no byte code and no data comes along, and a warm process in it."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._log = place.with_suffix(".log")
+        self._seconds: dict[tuple[str, ...], float] = {}
+        place.mkdir()
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+        )
+        for name in filter(None, listed.stdout.split("\0")):
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, place / name)
+        environment = {**os.environ, "PYTHONPATH": str(place / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        self._warm = subprocess.Popen(
+            [sys.executable, ROOT / "tools" / "mutants" / "warm.py"],
+            cwd=place,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._warm.stdin is not None
+        self._warm.stdin.close()
+        self._warm.wait()
+
+    def load(self, target: Target) -> None:
+        """The libraries that the target's tests use."""
+        self._ask({"load": [*OPTIONS, *self._there(target.tests)]})
+
+    def is_killed(self, target: Target, mutant: Mutant) -> bool:
+        """Do the tests notice? The closest are asked first; one that never comes to an end is noticed too."""
+        file = self._place / mutant.path
+        original = file.read_text()
+        tests = self._there(target.tests_of(mutant.path))
+        first = self._there(target.closest.get(mutant.path.removeprefix("src/laconic/"), ())) or tests
+        try:
+            for part in (first, [test for test in tests if test not in first]):
+                # Without the mutant they must pass, or every mutant would be noticed.
+                if part and (limit := self._limit(part)):
+                    file.write_text(mutant.source)
+                    if self._run(part, limit) != 0:
+                        return True
+                    file.write_text(original)
+            return False
+        finally:
+            file.write_text(original)
+
+    def _there(self, tests: tuple[str, ...]) -> list[str]:
+        return [test for test in tests if (self._place / test).exists()]
+
+    def _limit(self, tests: list[str]) -> float:
+        """Seconds far above what they take."""
+        key = tuple(tests)
+        if key not in self._seconds:
+            began = time.monotonic()
+            if self._run(tests, 600) != 0:
+                raise SystemExit(
+                    f"{' '.join(tests)} fail without any mutant:\n{self._log.read_text()[-4000:]}"
+                )
+            self._seconds[key] = 15 + 4 * (time.monotonic() - began)
+        return self._seconds[key]
+
+    def _run(self, tests: list[str], seconds: float) -> int | None:
+        self._log.unlink(missing_ok=True)
+        return self._ask({"arguments": [*OPTIONS, *tests], "seconds": seconds, "output": str(self._log)})
+
+    def _ask(self, question: dict[str, object]) -> int | None:
+        assert self._warm.stdin is not None
+        assert self._warm.stdout is not None
+        self._warm.stdin.write(json.dumps(question) + "\n")
+        self._warm.stdin.flush()
+        answer: int | None = json.loads(self._warm.stdout.readline())
+        return answer

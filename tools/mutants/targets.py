@@ -1,0 +1,106 @@
+"""What is broken, and by which tests it is met."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    name: str
+    code: str
+    """A file, or a folder of them."""
+    tests: tuple[str, ...]
+    """All that may notice, the cheapest first."""
+    closest: Mapping[str, tuple[str, ...]]
+    """By file of the code: those of them that speak of it. They run first, and alone when they notice."""
+
+    def tests_of(self, path: str) -> tuple[str, ...]:
+        first = self.closest.get(path.rpartition("src/laconic/")[2], ())
+        return (*first, *(test for test in self.tests if test not in first))
+
+
+_LANE = (
+    "tests/redirect/test_lane_refusals.py",
+    "tests/redirect/test_known_heads.py",
+    "tests/redirect/test_lane.py",
+    "tests/redirect/test_lane_flow.py",
+)
+
+TARGETS = (
+    Target(
+        "links/targets",
+        "src/laconic/links/targets.py",
+        ("tests/links/test_targets.py", "tests/links/test_normalize.py"),
+        {},
+    ),
+    Target("clicks/journal", "src/laconic/clicks/journal.py", ("tests/clicks/test_journal.py",), {}),
+    Target(
+        "codes",
+        "src/laconic/codes",
+        (
+            "tests/codes/test_rules.py",
+            "tests/codes/test_alphabet.py",
+            "tests/codes/test_high_water.py",
+            "tests/codes/test_watch.py",
+            "tests/codes/test_regions.py",
+            "tests/codes/test_unwanted.py",
+            "tests/codes/test_permutation.py",
+            "tests/codes/test_recovery.py",
+            "tests/codes/test_allocator.py",
+            "tests/codes/test_pool.py",
+            "tests/codes/test_randomness.py",
+            "tests/codes/test_shared_pool.py",
+            "tests/codes/test_failover.py",
+            "tests/web/api/test_kgs.py",
+            "tests/cli/test_codes.py",
+        ),
+        {
+            "codes/allocator.py": ("tests/codes/test_allocator.py",),
+            "codes/alphabet.py": ("tests/codes/test_alphabet.py",),
+            "codes/cursor.py": ("tests/codes/test_recovery.py", "tests/codes/test_allocator.py"),
+            "codes/high_water.py": ("tests/codes/test_high_water.py", "tests/codes/test_recovery.py"),
+            "codes/maker.py": ("tests/codes/test_regions.py", "tests/codes/test_unwanted.py"),
+            "codes/many.py": ("tests/codes/test_unwanted.py", "tests/codes/test_regions.py"),
+            "codes/permutation.py": ("tests/codes/test_permutation.py",),
+            "codes/pool.py": ("tests/codes/test_pool.py", "tests/codes/test_shared_pool.py"),
+            "codes/rules.py": ("tests/codes/test_rules.py",),
+            "codes/shared_pool.py": ("tests/codes/test_shared_pool.py",),
+            "codes/sources.py": ("tests/codes/test_pool.py", "tests/codes/test_allocator.py"),
+            "codes/store.py": ("tests/codes/test_recovery.py", "tests/codes/test_pool.py"),
+            "codes/unwanted.py": ("tests/codes/test_unwanted.py",),
+            "codes/verify.py": ("tests/cli/test_codes.py",),
+            "codes/watch.py": ("tests/codes/test_watch.py", "tests/codes/test_shared_pool.py"),
+            "codes/ahead/allocations.py": ("tests/web/api/test_kgs.py",),
+            "codes/ahead/store.py": ("tests/web/api/test_kgs.py",),
+        },
+    ),
+    Target(
+        "redirect",
+        "src/laconic/redirect",
+        (
+            "tests/redirect/test_recent.py",
+            "tests/redirect/test_hosts.py",
+            "tests/redirect/test_reads_only.py",
+            "tests/redirect/test_shared.py",
+            "tests/redirect/test_endpoint.py",
+            "tests/redirect/test_cache.py",
+            *_LANE,
+        ),
+        {
+            "redirect/blocked.py": ("tests/redirect/test_hosts.py", "tests/redirect/test_reads_only.py"),
+            "redirect/cache.py": ("tests/redirect/test_cache.py",),
+            "redirect/endpoint.py": ("tests/redirect/test_endpoint.py",),
+            "redirect/forwarded.py": ("tests/redirect/test_hosts.py", "tests/redirect/test_lane.py"),
+            "redirect/hosts.py": ("tests/redirect/test_hosts.py", "tests/redirect/test_endpoint.py"),
+            "redirect/lookup.py": ("tests/redirect/test_reads_only.py", "tests/redirect/test_endpoint.py"),
+            "redirect/model.py": ("tests/redirect/test_cache.py", "tests/redirect/test_endpoint.py"),
+            "redirect/recent.py": ("tests/redirect/test_recent.py",),
+            "redirect/shared.py": ("tests/redirect/test_shared.py",),
+            "redirect/spread.py": ("tests/redirect/test_cache.py",),
+            "redirect/lane/batch.py": ("tests/redirect/test_lane_flow.py", "tests/redirect/test_lane.py"),
+            "redirect/lane/connection.py": _LANE,
+            "redirect/lane/hits.py": ("tests/redirect/test_lane.py",),
+            "redirect/lane/known.py": ("tests/redirect/test_known_heads.py",),
+        },
+    ),
+)
