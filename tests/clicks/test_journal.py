@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from laconic.clicks.click import Visitor
-from laconic.clicks.journal import SEGMENT_HEAD, Journal, lock_path
+from laconic.clicks.journal import (
+    SEGMENT_BYTES,
+    SEGMENT_HEAD,
+    SEGMENT_MAGIC,
+    Journal,
+    _sync_and_close,
+    lock_path,
+    segment_number,
+    segment_path,
+)
 from tests.clicks.records import (
     MOMENT,
     VISITOR,
@@ -106,6 +115,8 @@ def test_a_batch_larger_than_a_segment_gets_one_of_its_size(folder: Path) -> Non
     click_on(journal, 6)
     assert len(clicks_of(folder)) == 101
     assert journal.missed == 0
+    sizes = [path.stat().st_size for path in segments(folder)]
+    assert sizes == [1_000, SEGMENT_HEAD.size + 100 * _RECORD_BYTES, 1_000]
     journal.close()
 
 
@@ -115,6 +126,18 @@ def test_segments_are_preallocated(folder: Path) -> None:
     (path,) = segments(folder)
     assert path.stat().st_size == 1 << 20
     assert path.stat().st_blocks * 512 >= 1 << 20
+    journal.close()
+
+
+def test_a_segment_says_whose_it_is(folder: Path) -> None:
+    """Its head and its name tell the journal and the number; unless told otherwise it takes sixteen mebibytes."""
+    journal = Journal(folder)
+    (path,) = segments(folder)
+    assert path.stat().st_size == SEGMENT_BYTES == 16 << 20
+    head = SEGMENT_HEAD.unpack(path.read_bytes()[: SEGMENT_HEAD.size])
+    assert head == (SEGMENT_MAGIC, bytes.fromhex(journal.journal_id), 0)
+    assert segment_number(segment_path(folder, journal.journal_id, 12)) == 12
+    assert (journal.missed, journal.sync_failures) == (0, 0)
     journal.close()
 
 
@@ -188,6 +211,21 @@ def test_a_refused_write_does_not_stop_the_next(folder: Path) -> None:
     journal.close()
 
 
+def test_a_write_that_takes_a_part_is_gone_on_with(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is nearly full takes some bytes and then the others; no click is missed."""
+    journal = Journal(folder, segment_bytes=1 << 16)
+    whole_write = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, offset: whole_write(fd, data[:50], offset))
+    click_on(journal, 5, count=3)
+    assert journal.missed == 0
+    click_on(journal, 6)
+    assert [click.link_id for click in clicks_of(folder)] == [5, 5, 5, 6]
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, offset: whole_write(fd, data[:50], offset) % 50)
+    click_on(journal, 7)
+    assert journal.missed == 1, "nothing more is taken, and it is not asked for ever"
+    journal.close()
+
+
 def test_a_full_disk_at_the_start_stops_no_worker(folder: Path) -> None:
     """The journal opens without a segment and makes one when there is room again."""
     with largest_file(100):
@@ -217,6 +255,14 @@ def test_a_sync_is_due_only_when_something_was_written(folder: Path) -> None:
     job()
     assert journal.sync_job() is None
     journal.close()
+
+
+def test_a_failed_sync_is_told_and_stops_no_other() -> None:
+    """All are tried and closed; who waits for the disk learns of the failure."""
+    before = open_descriptors()
+    with pytest.raises(OSError, match="Invalid argument"):
+        _sync_and_close([*os.pipe(), os.open("/dev/zero", os.O_RDONLY)])
+    assert open_descriptors() == before
 
 
 def test_no_descriptor_is_left_behind(folder: Path) -> None:

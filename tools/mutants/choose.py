@@ -3,6 +3,7 @@
 import difflib
 import json
 import random
+import re
 import subprocess
 from pathlib import Path
 
@@ -64,7 +65,9 @@ def _mutant(listed: _Listed, source: str) -> Mutant:
         if tag != "equal":
             was += before[a:b]
             becomes += after[c:d]
-    return Mutant(path, operator.removeprefix("core/"), row, _one_line(was), _one_line(becomes), source)
+    # cosmic-ray writes a space before each number.
+    shown = re.sub(r"(?<=[\[({-]) (?=[-\d])", "", _one_line(becomes))
+    return Mutant(path, operator.removeprefix("core/"), row, _one_line(was), shown, source)
 
 
 def _one_line(lines: list[str]) -> str:

@@ -29,7 +29,7 @@ def row_of(outcome: Outcome) -> str:
 
 def line_of(mutant: Mutant) -> str:
     was, becomes = (_code(text) for text in (mutant.was, mutant.becomes))
-    return f"`{mutant.path.removeprefix('src/laconic/')}`: {was} → {becomes} ({mutant.operator})"
+    return f"`{mutant.path.removeprefix('src/laconic/')}` {mutant.row}: {was} → {becomes} ({mutant.operator})"
 
 
 def _code(text: str) -> str:

@@ -1,7 +1,8 @@
 """Places where a mutant says nothing about the tests, because what stands there does not decide what is done.
 
 Annotations and what is imported for them alone; `frozen` and `slots` of a dataclass, which hold for whoever writes the
-code and not for who runs it; and the arguments of log calls, which are for people to read.
+code and not for who runs it, as does the star in a list of parameters; and the arguments of log calls, which are for
+people to read.
 """
 
 import ast
@@ -14,7 +15,13 @@ class SilentPlaces:
     def __init__(self, source: str) -> None:
         self._ranges = [_range(node) for part in ast.walk(ast.parse(source)) for node in _silent_in(part)]
 
+        self._lines = source.splitlines()
+
     def __contains__(self, place: tuple[int, int]) -> bool:
+        row, column = place
+        # A star before a comma multiplies nothing: what follows must be named by who calls.
+        if self._lines[row - 1][column:].startswith("*,"):
+            return True
         return any(begin <= place < end for begin, end in self._ranges)
 
 
