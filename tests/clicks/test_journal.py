@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from laconic.clicks.journal import (
     SEGMENT_HEAD,
     SEGMENT_MAGIC,
     Journal,
+    _make_lock,
     _sync_and_close,
     lock_path,
     segment_number,
@@ -65,6 +67,7 @@ def test_what_was_written_can_be_read_at_once(folder: Path) -> None:
 
 def test_nobody_else_may_read_whole_addresses(folder: Path) -> None:
     """The folder and all that lies in it belong to the owner alone."""
+    folder = folder / "made" / "with"
     journal = Journal(folder)
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
@@ -87,6 +90,17 @@ def test_the_lock_says_who_is_alive(folder: Path) -> None:
     assert _is_locked(path)
     journal.close()
     assert not _is_locked(path)
+
+
+def test_a_lock_that_cannot_be_made_leaves_nothing_behind(folder: Path) -> None:
+    """Neither a file nor a descriptor: the next click tries again, and so may thousands."""
+    before = open_descriptors()
+    in_the_way = folder / "a.lock"
+    in_the_way.mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        _make_lock(in_the_way)
+    assert list(folder.iterdir()) == [in_the_way]
+    assert open_descriptors() == before
 
 
 def test_the_lock_goes_with_a_killed_process(folder: Path) -> None:
@@ -257,6 +271,22 @@ def test_a_sync_is_due_only_when_something_was_written(folder: Path) -> None:
     journal.close()
 
 
+def test_without_a_free_descriptor_the_sync_waits(folder: Path) -> None:
+    """Many connections may have taken them all; what is to be synced stays to be synced."""
+    journal = Journal(folder)
+    click_on(journal, 5)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        assert journal.sync_job() is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    job = journal.sync_job()
+    assert job is not None
+    job()
+    journal.close()
+
+
 def test_a_failed_sync_is_told_and_stops_no_other() -> None:
     """All are tried and closed; who waits for the disk learns of the failure."""
     before = open_descriptors()
@@ -276,6 +306,8 @@ def test_no_descriptor_is_left_behind(folder: Path) -> None:
     click_on(journal, 5, count=2)
     journal.close()
     assert open_descriptors() == before
+    journal.close()
+    assert open_descriptors() == before, "a second time changes nothing"
 
 
 def test_visitors_with_empty_headers_are_clicks_too(folder: Path) -> None:
@@ -296,10 +328,13 @@ def test_an_old_segment_with_clicks_is_left(folder: Path) -> None:
     click_on(journal, 1, count=2)
     journal.leave_old_segment()
     click_on(journal, 2)
-    clock.seconds += 60
+    clock.seconds += 600
     journal.leave_old_segment()
     assert len(segments(folder)) == 2
     assert [click.link_id for click in clicks_of(folder)] == [1, 1, 2]
+    clock.seconds += 1
+    journal.leave_old_segment()
+    assert len(segments(folder)) == 3, "ten minutes are over"
     journal.close()
 
 

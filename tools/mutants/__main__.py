@@ -42,7 +42,10 @@ def main() -> int:
     outcomes = []
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="laconic-mutants-")))
-        trees = [stack.enter_context(Tree(place / f"tree{number}")) for number in range(asked.workers)]
+        seconds: dict[tuple[str, ...], float] = {}
+        trees = [
+            stack.enter_context(Tree(place / f"tree{number}", seconds)) for number in range(asked.workers)
+        ]
         for number, target in enumerate(targets):
             # What one leaves of its share is the next ones'.
             share = (60 * asked.minutes - (time.monotonic() - began)) / (len(targets) - number)

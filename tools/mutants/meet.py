@@ -35,10 +35,11 @@ class Mutant:
 class Tree:
     """A copy of what git knows of, so that no byte code and no data comes along, and a warm process in it."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, seconds: dict[tuple[str, ...], float]) -> None:
+        """`seconds` is what the trees know of the tests, and share."""
         self._place = place
         self._log = place.with_suffix(".log")
-        self._seconds: dict[tuple[str, ...], float] = {}
+        self._seconds = seconds
         place.mkdir()
         listed = subprocess.run(
             ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
@@ -68,31 +69,25 @@ class Tree:
 
     def load(self, target: Target) -> None:
         """The libraries that the target's tests use."""
-        self._ask({"load": [*OPTIONS, *self._there(target.tests)]})
+        self._ask({"load": [*OPTIONS, *target.tests]})
 
     def is_killed(self, target: Target, mutant: Mutant) -> bool:
         """Do the tests notice? The closest are asked first; one that never comes to an end is noticed too."""
         file = self._place / mutant.path
         original = file.read_text()
-        tests = self._there(target.tests_of(mutant.path))
-        first = self._there(target.closest.get(mutant.path.removeprefix("src/laconic/"), ())) or tests
         try:
-            for part in (first, [test for test in tests if test not in first]):
-                # Without the mutant they must pass, or every mutant would be noticed.
-                if part and (limit := self._limit(part)):
-                    file.write_text(mutant.source)
-                    if self._run(part, limit) != 0:
-                        return True
-                    file.write_text(original)
+            for tests in filter(None, target.rounds(mutant.path)):
+                limit = self._limit(tests)
+                file.write_text(mutant.source)
+                if self._run(tests, limit) != 0:
+                    return True
+                file.write_text(original)
             return False
         finally:
             file.write_text(original)
 
-    def _there(self, tests: tuple[str, ...]) -> list[str]:
-        return [test for test in tests if (self._place / test).exists()]
-
     def _limit(self, tests: list[str]) -> float:
-        """Seconds far above what they take."""
+        """Seconds far above what they take. Without a mutant they must pass, or every mutant would be noticed."""
         key = tuple(tests)
         if key not in self._seconds:
             began = time.monotonic()

@@ -1,0 +1,1 @@
+"""The mark outside the database: how far the cursor has ever come."""

@@ -1,0 +1,1 @@
+"""Which site a Host header means, and which addresses may speak for others."""
