@@ -1,6 +1,63 @@
 """Mutants that change nothing anybody could notice, each with the reason.
 
-By file, the line as it becomes, and why. Such a mutant is not run, does not count in the score, and stands in the page.
+By file and by the line as it becomes. Such a mutant is not run and does not count in the score; the page tells it with its
+reason. When the line changes the entry no longer fits, and the mutant is met like any other.
 """
 
-EQUIVALENT: dict[tuple[str, str], str] = {}
+_ORIGINAL_HREF = "a serialisation begins with its scheme, so nothing is found at its beginning"
+_NO_SPACE = "the serialisation holds neither a space nor U+007F: they are encoded wherever they may stand"
+_NO_DESCRIPTOR = "any number below 0 is no descriptor, and 0 is the standard input's"
+_SET_LATER = "it is set when the first segment is opened, and not looked at before"
+_LONG_AGO = "the clock has long passed both"
+_SMALL = "it is the smallest size that matters, and a segment is larger"
+_KEPT_WHOLE = (
+    "a batch that was written whole then counts as cut short behind its last record, and all of it is kept"
+)
+_RECORDS_ARE_LONGER = "no record is as short as that"
+_ONE_BY_ONE = "they grow by one at a time, so the bound is met exactly"
+
+EQUIVALENT: dict[tuple[str, str], str] = {
+    (path, becomes): reason
+    for path, lines in {
+        "links/targets.py": {
+            'path_end = min(index for index in (href.find("?"), href.find("#"), len(href)) if index > 0)': _ORIGINAL_HREF,
+            'path_end = min(index for index in (href.find("?"), href.find("#"), len(href)) if index >= 1)': _ORIGINAL_HREF,
+            "_SAFE: Final = bytes(code for code in range(32, 0x7F) if code not in b'\"<>')": _NO_SPACE,
+            "_SAFE: Final = bytes(code for code in range(0x21, 128) if code not in b'\"<>')": _NO_SPACE,
+            "if len(self._public_hosts) == _MOST_PUBLIC_HOSTS:": _ONE_BY_ONE,
+            "if plain is not None and plain[0] in self._public_hosts:": "every text goes through the parser, which says the same more slowly",
+            'problem = error.errors()[-1].get("ctx", {}).get("error", "")': "there is one error",
+            r'_PARTS: Final = re.compile(r"(https?:)[/\\]*([^/\\?#]*)(.*)", re.ASCII | re.IGNORECASE + re.DOTALL)': "flags that differ in all their bits add up",
+            'if parts is None or "@" in parts[1]:': "what stands before the sign is then taken for the host and judged, and the name behind it is refused all the same",
+            'if "@" in text and "@" in href.split("/", 4)[2]:': "the third part is the same, however many follow",
+            'if scheme is not None and "." not in scheme[0] and scheme[1].lower() != "localhost":': "the colon behind a scheme is no dot",
+        },
+        "clicks/journal.py": {
+            "while written is not len(data):": _KEPT_WHOLE,
+            "while written <= len(data):": _KEPT_WHOLE,
+            "if self._lock < 1:": _NO_DESCRIPTOR,
+            "self._fd = self._lock = -2": _NO_DESCRIPTOR,
+            "if fd >= 1:": _NO_DESCRIPTOR,
+            "if self._fd >= 1:": _NO_DESCRIPTOR,
+            "if self._fd > 0:": _NO_DESCRIPTOR,
+            "if self._fd > 0 and self._offset > SEGMENT_HEAD.size and age > _LEAVE_AFTER_SECONDS:": _NO_DESCRIPTOR,
+            "if self._fd >= 1 and self._offset > SEGMENT_HEAD.size and age > _LEAVE_AFTER_SECONDS:": _NO_DESCRIPTOR,
+            "if self._fd < -1 or place == self._synced_to:": "what is no descriptor cannot be duplicated, and the answer is None all the same",
+            "if self._fd >= 0 and self._offset is not SEGMENT_HEAD.size and age > _LEAVE_AFTER_SECONDS:": "the offset is never smaller, and Python keeps one object for so small a number",
+            "self._opened_at = -1.0": _SET_LATER,
+            "self._opened_at = 1.0": _SET_LATER,
+            "self._offset = 1": _SET_LATER,
+            "self._offset = -1": _SET_LATER,
+            "self._synced_to = (1, 0)": _SET_LATER,
+            "self._synced_to = (0, 1)": _SET_LATER,
+            "self._retry_at = 1.0": _LONG_AGO,
+            "self._retry_at = -1.0": _LONG_AGO,
+            "self._open_next(1)": _SMALL,
+            "self._open_next(-1)": _SMALL,
+            "written = -1": _RECORDS_ARE_LONGER,
+            "written = 1": _RECORDS_ARE_LONGER,
+            "fd = os.open(hidden, os.O_RDWR | os.O_CREAT % os.O_EXCL, 0o600)": "the name is of sixteen random bytes: there is no such file",
+        },
+    }.items()
+    for becomes, reason in lines.items()
+}
