@@ -18,13 +18,6 @@ class Target:
         return self.closest.get(path.removeprefix("src/laconic/"), self.tests)
 
 
-_LANE = (
-    "tests/redirect/test_lane_refusals.py",
-    "tests/redirect/test_known_heads.py",
-    "tests/redirect/test_lane.py",
-    "tests/redirect/test_lane_flow.py",
-)
-
 TARGETS = (
     Target(
         "links/targets",
@@ -44,7 +37,12 @@ TARGETS = (
             "codes/maker.py": ("tests/codes/test_regions.py", "tests/codes/test_unwanted.py"),
             "codes/many.py": ("tests/codes/test_unwanted.py", "tests/codes/test_regions.py"),
             "codes/permutation.py": ("tests/codes/test_permutation.py",),
-            "codes/pool.py": ("tests/codes/test_pool.py", "tests/codes/test_shared_pool.py"),
+            "codes/pool.py": (
+                "tests/codes/test_watch.py",
+                "tests/codes/test_pool.py",
+                "tests/codes/test_recovery.py",
+                "tests/codes/test_shared_pool.py",
+            ),
             "codes/rules.py": ("tests/codes/test_rules.py",),
             "codes/shared_pool.py": ("tests/codes/test_shared_pool.py",),
             "codes/sources.py": (
@@ -74,14 +72,22 @@ TARGETS = (
             "redirect/endpoint.py": ("tests/redirect/test_endpoint.py",),
             "redirect/forwarded.py": ("tests/redirect/test_forwarded.py",),
             "redirect/hosts.py": ("tests/redirect/test_hosts.py",),
-            "redirect/lookup.py": ("tests/redirect/test_reads_only.py", "tests/redirect/test_endpoint.py"),
-            "redirect/model.py": ("tests/redirect/test_cache.py", "tests/redirect/test_endpoint.py"),
+            "redirect/lookup.py": ("tests/redirect/test_lookup.py", "tests/redirect/test_endpoint.py"),
+            "redirect/model.py": ("tests/redirect/test_model.py", "tests/redirect/test_cache.py"),
             "redirect/recent.py": ("tests/redirect/test_recent.py",),
             "redirect/shared.py": ("tests/redirect/test_shared.py",),
             "redirect/spread.py": ("tests/redirect/test_spread.py",),
-            "redirect/lane/batch.py": _LANE,
-            "redirect/lane/connection.py": _LANE,
-            "redirect/lane/hits.py": _LANE,
+            "redirect/lane/batch.py": ("tests/redirect/test_lane.py", "tests/redirect/test_lane_flow.py"),
+            "redirect/lane/connection.py": (
+                "tests/redirect/test_lane_refusals.py",
+                "tests/redirect/test_lane.py",
+                "tests/redirect/test_lane_flow.py",
+            ),
+            "redirect/lane/hits.py": (
+                "tests/redirect/test_lane.py",
+                "tests/redirect/test_known_heads.py",
+                "tests/redirect/test_lane_refusals.py",
+            ),
             "redirect/lane/known.py": ("tests/redirect/test_known_heads.py",),
         },
     ),
