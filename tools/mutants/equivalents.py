@@ -14,6 +14,7 @@ _KEPT_WHOLE = (
     "a batch that was written whole then counts as cut short behind its last record, and all of it is kept"
 )
 _RECORDS_ARE_LONGER = "no record is as short as that"
+_NO_COMMON_BITS = "the two have no bit in common"
 _ONE_BY_ONE = "they grow by one at a time, so the bound is met exactly"
 
 EQUIVALENT: dict[tuple[str, str], str] = {
@@ -57,6 +58,27 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "written = -1": _RECORDS_ARE_LONGER,
             "written = 1": _RECORDS_ARE_LONGER,
             "fd = os.open(hidden, os.O_RDWR | os.O_CREAT % os.O_EXCL, 0o600)": "the name is of sixteen random bytes: there is no such file",
+        },
+        "codes/many.py": {
+            "bits[(first * _KINDS + second) * _KINDS ^ third] = True": _NO_COMMON_BITS,
+        },
+        "codes/permutation.py": {
+            'blocks = array("Q", [self.length << 8 ^ number]) * (2 * len(halves))': _NO_COMMON_BITS,
+        },
+        "codes/pool.py": {
+            "await asyncio.sleep(-1)": "a sleep of no time or less gives the others their turn all the same",
+            "await asyncio.sleep(clock.monotonic() % began)": "the same until the clock has run for twice as long",
+        },
+        "codes/store.py": {
+            "for length in range(wanted, _LONGEST_CODE ^ 1):": "thirteen either way",
+            "owned = [row[1] for row in rows if (row[0], row[1]) == (region, prefix) and row[1] >= wanted]": "the claim is made once more, in a transaction, and comes to the same length",
+            "async def lease(self, region: str, code_length: int, count: int, floor: int = -1) -> Leased:": "no counter is below 0",
+        },
+        "codes/watch.py": {
+            "and self.minimum > 1": "a tenth of one code is none, and nothing is below that",
+        },
+        "redirect/lane/hits.py": {
+            'if seen[_CONNECTION] is not None and parser.get_http_version() <= "1.0":': "the parser lets no earlier version through",
         },
     }.items()
     for becomes, reason in lines.items()
