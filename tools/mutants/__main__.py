@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tools.mutants.choose import choose
 from tools.mutants.equivalents import EQUIVALENT
-from tools.mutants.meet import Mutant, Tree
+from tools.mutants.meet import Known, Mutant, Tree
 from tools.mutants.page import Outcome, line_of, row_of, write
 from tools.mutants.targets import TARGETS, Target
 
@@ -42,10 +42,8 @@ def main() -> int:
     outcomes = []
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="laconic-mutants-")))
-        seconds: dict[tuple[str, ...], float] = {}
-        trees = [
-            stack.enter_context(Tree(place / f"tree{number}", seconds)) for number in range(asked.workers)
-        ]
+        known = Known()
+        trees = [stack.enter_context(Tree(place / f"tree{number}", known)) for number in range(asked.workers)]
         for number, target in enumerate(targets):
             # What one leaves of its share is the next ones'.
             share = (60 * asked.minutes - (time.monotonic() - began)) / (len(targets) - number)

@@ -5,7 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -32,14 +34,21 @@ class Mutant:
     source: str
 
 
+class Known:
+    """What the trees know of the tests, and share: the seconds that each takes without a mutant."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+
 class Tree:
     """A copy of what git knows of, so that no byte code and no data comes along, and a warm process in it."""
 
-    def __init__(self, place: Path, seconds: dict[tuple[str, ...], float]) -> None:
-        """`seconds` is what the trees know of the tests, and share."""
+    def __init__(self, place: Path, known: "Known") -> None:
         self._place = place
         self._log = place.with_suffix(".log")
-        self._seconds = seconds
+        self._known = known
         place.mkdir()
         listed = subprocess.run(
             ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
@@ -88,14 +97,14 @@ class Tree:
 
     def _limit(self, tests: tuple[str, ...]) -> float:
         """Seconds far above what they take. Without a mutant they must pass, or every mutant would be noticed."""
-        if tests not in self._seconds:
-            began = time.monotonic()
-            if self._run(tests, 600) != 0:
-                raise SystemExit(
-                    f"{' '.join(tests)} fail without any mutant:\n{self._log.read_text()[-4000:]}"
-                )
-            self._seconds[tests] = 15 + 4 * (time.monotonic() - began)
-        return self._seconds[tests]
+        for test in tests:
+            with self._known.locks[test]:
+                if test not in self._known.seconds:
+                    began = time.monotonic()
+                    if self._run((test,), 600) != 0:
+                        raise SystemExit(f"{test} fails without any mutant:\n{self._log.read_text()[-4000:]}")
+                    self._known.seconds[test] = time.monotonic() - began
+        return 15 + 4 * sum(self._known.seconds[test] for test in tests)
 
     def _run(self, tests: tuple[str, ...], seconds: float) -> int | None:
         self._log.unlink(missing_ok=True)
