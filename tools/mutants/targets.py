@@ -77,7 +77,7 @@ TARGETS = (
             "redirect/recent.py": ("tests/redirect/test_recent.py",),
             "redirect/shared.py": ("tests/redirect/test_shared.py",),
             "redirect/spread.py": ("tests/redirect/test_spread.py",),
-            "redirect/lane/batch.py": ("tests/redirect/test_lane.py", "tests/redirect/test_lane_flow.py"),
+            "redirect/lane/batch.py": ("tests/redirect/test_batch.py", "tests/redirect/test_lane.py"),
             "redirect/lane/connection.py": (
                 "tests/redirect/test_lane_refusals.py",
                 "tests/redirect/test_lane.py",
