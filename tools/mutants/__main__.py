@@ -8,6 +8,7 @@ survived and every one that is none.
 import argparse
 import os
 import queue
+import shlex
 import signal
 import sys
 import tempfile
@@ -31,7 +32,9 @@ def main() -> int:
     parser.add_argument(
         "--workers", type=int, default=os.cpu_count() or 1, help="at once (default: the cores)"
     )
-    parser.add_argument("--file", default="", help="only files whose path holds this")
+    parser.add_argument(
+        "--file", default="", help="only files whose path holds this; the page stays as it is"
+    )
     parser.add_argument("targets", nargs="*", help=", ".join(target.name for target in TARGETS))
     asked = parser.parse_args()
     # As by Ctrl-C: the copies are removed on the way out.
@@ -39,7 +42,6 @@ def main() -> int:
     targets = [target for target in TARGETS if not asked.targets or target.name in asked.targets]
     print(f"seed {asked.seed}, {asked.sample} mutants of each target", flush=True)
     began = time.monotonic()
-    outcomes = []
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="laconic-mutants-")))
         known = Known()
@@ -49,10 +51,10 @@ def main() -> int:
             share = (60 * asked.minutes - (time.monotonic() - began)) / (len(targets) - number)
             there, chosen = choose(target, asked.sample, asked.seed)
             chosen = [mutant for mutant in chosen if asked.file in mutant.path]
-            outcomes.append(_meet(trees, target, there, chosen, time.monotonic() + share))
-            print(row_of(outcomes[-1]), flush=True)
-    if not asked.targets and not asked.file:
-        write(outcomes, f'make mutants ARGS="--sample {asked.sample} --seed {asked.seed}"')
+            outcome = _meet(trees, target, there, chosen, time.monotonic() + share)
+            print(target.name, row_of(outcome), flush=True)
+            if not asked.file:
+                write(outcome, shlex.join(["make", "mutants", f"ARGS={shlex.join(sys.argv[1:])}"]))
     return 0
 
 

@@ -1,12 +1,13 @@
-"""docs/mutants.md, written anew from what was seen."""
+"""docs/mutants.md, where each target has its part, written anew from what was seen."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tools.mutants.meet import ROOT, Mutant
 
 _PAGE = ROOT / "docs" / "mutants.md"
-_HEAD = "| code | mutants there are | met | equivalent | killed | survived | score |\n|---|---|---|---|---|---|---|"
+_HEAD = "| mutants there are | met | equivalent | killed | survived | score |\n|---|---|---|---|---|---|"
 
 
 @dataclass
@@ -22,14 +23,12 @@ def row_of(outcome: Outcome) -> str:
     killed, survived, equivalent = len(outcome.killed), len(outcome.survivors), len(outcome.equivalent)
     score = f"{100 * killed / (killed + survived):.0f} %" if killed + survived else "–"
     met = killed + survived + equivalent
-    return (
-        f"| `{outcome.name}` | {outcome.there:,} | {met} | {equivalent} | {killed} | {survived} | {score} |"
-    )
+    return f"| {outcome.there:,} | {met} | {equivalent} | {killed} | {survived} | {score} |"
 
 
 def line_of(mutant: Mutant) -> str:
     was, becomes = (_code(text) for text in (mutant.was, mutant.becomes))
-    return f"`{mutant.path.removeprefix('src/laconic/')}` {mutant.row}: {was} → {becomes} ({mutant.operator})"
+    return f"`{mutant.path.removeprefix('src/laconic/')}` {mutant.row}: {was} → {becomes}"
 
 
 def _code(text: str) -> str:
@@ -37,20 +36,21 @@ def _code(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`" if text else "nothing"
 
 
-def write(outcomes: list[Outcome], command: str) -> None:
-    before, begin, rest = _PAGE.read_text().partition("<!-- begin: ")
-    label, arrow, rest = rest.partition("-->\n")
-    _, end, after = rest.partition("<!-- end -->")
-    survivors = [f"- {line_of(mutant)}" for outcome in outcomes for mutant in outcome.survivors]
-    equivalent = [
-        f"- {line_of(mutant)}: {reason}" for outcome in outcomes for mutant, reason in outcome.equivalent
-    ]
-    parts = [
-        f"{datetime.now(UTC).date().isoformat()}, `{command}`.",
-        "\n".join([_HEAD, *map(row_of, outcomes)]),
-        "Mutants that no test noticed:",
-        "\n".join(survivors) or "None.",
-        "Mutants that are none, and were not run:",
-        "\n".join(equivalent) or "None.",
-    ]
-    _PAGE.write_text(f"{before}{begin}{label}{arrow}\n" + "\n\n".join(parts) + f"\n\n{end}{after}")
+def write(outcome: Outcome, command: str) -> None:
+    """Puts the target's part in the place of the one before."""
+    begin, end = f"<!-- begin: {outcome.name} -->", f"<!-- end: {outcome.name} -->"
+    before, _, rest = _PAGE.read_text().partition(begin)
+    after = rest.partition(end)[2]
+    parts = [f"{datetime.now(UTC).date().isoformat()}, `{command}`", f"{_HEAD}\n{row_of(outcome)}"]
+    if outcome.survivors:
+        parts += ["No test noticed:", _list(line_of(mutant) for mutant in outcome.survivors)]
+    if outcome.equivalent:
+        parts += [
+            "Equivalent, and therefore not run:",
+            _list(f"{line_of(mutant)}: {reason}" for mutant, reason in outcome.equivalent),
+        ]
+    _PAGE.write_text(before + "\n\n".join([begin, *parts, end]) + after)
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in sorted(lines))
