@@ -288,11 +288,16 @@ def test_without_a_free_descriptor_the_sync_waits(folder: Path) -> None:
 
 
 def test_a_failed_sync_is_told_and_stops_no_other() -> None:
-    """All are tried and closed; who waits for the disk learns of the failure."""
+    """All are tried and closed; who waits for the disk learns of the failure, be it the only one."""
     before = open_descriptors()
-    with pytest.raises(OSError, match="Invalid argument"):
-        _sync_and_close([*os.pipe(), os.open("/dev/zero", os.O_RDONLY)])
-    assert open_descriptors() == before
+    for failing in (1, 2):
+        reading, writing = os.pipe()
+        file = os.open(__file__, os.O_RDONLY)
+        if failing == 1:
+            os.close(writing)
+        with pytest.raises(OSError, match="Invalid argument"):
+            _sync_and_close([file, reading, writing][: 1 + failing])
+        assert open_descriptors() == before
 
 
 def test_no_descriptor_is_left_behind(folder: Path) -> None:

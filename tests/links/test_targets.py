@@ -136,6 +136,8 @@ def test_every_naughty_string(data: Path, frame: str) -> None:
         "https://example.com/a/b;c=d?e=f&e=f&g#h/i?j",
         "https://example.com/%7Euser/%c3%a9",
         "HTTPS://Example.COM/%7Euser/%c3%a9",
+        "HTTPS://xn--a.example/@user?mail=a@b.c",
+        "https://xn--a.example/xn-0a.example",
         "https://example.com/[x](y)!$*+,:@'",
         "https://example.com/wiki/@user?mail=a@b.c",
         "https://example.com//a//",

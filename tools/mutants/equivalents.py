@@ -29,11 +29,18 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "if plain is not None and plain[0] in self._public_hosts:": "every text goes through the parser, which says the same more slowly",
             'problem = error.errors()[-1].get("ctx", {}).get("error", "")': "there is one error",
             r'_PARTS: Final = re.compile(r"(https?:)[/\\]*([^/\\?#]*)(.*)", re.ASCII | re.IGNORECASE + re.DOTALL)': "flags that differ in all their bits add up",
+            r'_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.\-]*):", re.ASCII + re.IGNORECASE)': "flags that differ in all their bits add up",
+            "if veiled <= name or not _ASCII_NAME.fullmatch(decoded):": "the veil is a later character than what it veils, so a veiled name is never the smaller one",
             'if parts is None or "@" in parts[1]:': "what stands before the sign is then taken for the host and judged, and the name behind it is refused all the same",
             'if "@" in text and "@" in href.split("/", 4)[2]:': "the third part is the same, however many follow",
             'if scheme is not None and "." not in scheme[0] and scheme[1].lower() != "localhost":': "the colon behind a scheme is no dot",
         },
         "clicks/journal.py": {
+            "fd = os.open(hidden, os.O_RDWR | os.O_CREAT + os.O_TRUNC, 0o600)": _NO_COMMON_BITS,
+            "fd = os.open(hidden, os.O_RDWR ^ os.O_CREAT | os.O_EXCL, 0o600)": _NO_COMMON_BITS,
+            "if self._fd <= 0 or place == self._synced_to:": _NO_DESCRIPTOR,
+            "self._synced_to = (0, -1)": _SET_LATER,
+            "self._synced_to = (-1, 0)": _SET_LATER,
             "while written is not len(data):": _KEPT_WHOLE,
             "while written <= len(data):": _KEPT_WHOLE,
             "if self._lock < 1:": _NO_DESCRIPTOR,
@@ -76,6 +83,15 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         },
         "codes/watch.py": {
             "and self.minimum > 1": "a tenth of one code is none, and nothing is below that",
+        },
+        "redirect/cache.py": {
+            "_KEEP_GONE = 3601 * SECOND": "whatever is remembered is asked for again after a minute",
+        },
+        "redirect/lookup.py": {
+            "return link if found is None else replace(link, note=str(found[-1]))": "the row has one column",
+        },
+        "redirect/lane/connection.py": {
+            "_SLICE_BYTES = 8 + 1024": "smaller pieces give the same answers, more slowly",
         },
         "redirect/lane/hits.py": {
             'if seen[_CONNECTION] is not None and parser.get_http_version() <= "1.0":': "the parser lets no earlier version through",
