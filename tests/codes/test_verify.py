@@ -3,6 +3,7 @@
 import pytest
 
 from laconic.codes import verify
+from laconic.codes.alphabet import decode
 from laconic.codes.verify import verify_pool
 from laconic.storage.database import Database
 from tests.codes.works import Works
@@ -64,7 +65,7 @@ async def test_codes_that_nobody_wants(database: Database) -> None:
 async def test_the_cursor_must_have_come_to_every_code(database: Database) -> None:
     """One that it will come to again would be given out twice."""
     works, codes = await filled(database)
-    furthest = max(works.maker.permutation.invert(verify.decode(code)) for code in codes)
+    furthest = max(works.maker.permutation.invert(decode(code)) for code in codes)
     await database.execute("UPDATE kgs_range SET next = $1", furthest + 1)
     assert (await verify_pool(works.store, works.maker)).problems == []
     await database.execute("UPDATE kgs_range SET next = $1", furthest)
