@@ -161,7 +161,8 @@ async def test_every_no_is_kept_with_its_reason_and_without_its_target(
         assert isinstance(entry, Tombstone)
         assert entry.reason == reason
     assert rows.asked == 1
-    assert (_held(redis)["is_tombstone"], _held(redis)["target"]) == (True, None)
+    held = _held(redis)
+    assert (held["is_tombstone"], held["target"], held["status"]) == (True, None, None)
     assert (seconds - 3) * 1000 < redis.pttl(_NAME) <= seconds * 1000
 
 
