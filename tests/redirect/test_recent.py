@@ -41,7 +41,7 @@ def test_links_that_did_not_change_are_hardly_ever_taken_for_changed() -> None:
 
 
 def test_a_version_is_remembered_to_the_last_one() -> None:
-    """What does not fit into four bytes is the highest that does: it is asked for in vain, and never believed."""
+    """One that does not fit into four bytes counts as the highest that does."""
     recent = RecentChanges(60, _Clock())
     recent.note(b"1/abc", 1_000_000)
     assert recent.floor(b"1/abc") == 1_000_000
