@@ -134,6 +134,16 @@ def test_a_batch_larger_than_a_segment_gets_one_of_its_size(folder: Path) -> Non
     journal.close()
 
 
+def test_a_large_batch_without_room_for_all_of_it_gets_no_segment(folder: Path) -> None:
+    """The disk refuses when the segment is made, not in the middle of the batch."""
+    journal = Journal(folder, segment_bytes=1_000)
+    with largest_file(2_000):
+        click_on(journal, 5, count=100)
+    assert journal.missed == 100
+    assert len(segments(folder)) == 1
+    journal.close()
+
+
 def test_segments_are_preallocated(folder: Path) -> None:
     """So a full disk is seen when a segment is made, and not between two records."""
     journal = Journal(folder, segment_bytes=1 << 20)

@@ -14,6 +14,13 @@ def test_the_mark_only_grows(tmp_path: Path) -> None:
     assert path.read_bytes() == b"00000000000000001001\n"
 
 
+def test_without_a_file_the_mark_is_zero(tmp_path: Path) -> None:
+    """The first start, and an installation that keeps none."""
+    assert HighWater(tmp_path / "mark").read() == 0
+    assert HighWater(tmp_path / "none" / "mark").read() == 0
+    assert HighWater(None).read() == 0
+
+
 def test_the_mark_is_the_owners(tmp_path: Path) -> None:
     """Who could lower it could have codes given out twice."""
     HighWater(tmp_path / "mark").raise_to(1)

@@ -7,6 +7,7 @@ reason. When the line changes the entry no longer fits, and the mutant is met li
 _ORIGINAL_HREF = "a serialisation begins with its scheme, so nothing is found at its beginning"
 _NO_SPACE = "the serialisation holds neither a space nor U+007F: they are encoded wherever they may stand"
 _NO_DESCRIPTOR = "any number below 0 is no descriptor, and 0 is the standard input's"
+_NO_DUPLICATE = "what is no descriptor cannot be duplicated, and the answer is None all the same"
 _SET_LATER = "it is set when the first segment is opened, and not looked at before"
 _LONG_AGO = "the clock has long passed both"
 _SMALL = "it is the smallest size that matters, and a segment is larger"
@@ -29,6 +30,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "if plain is not None and plain[0] in self._public_hosts:": "every text goes through the parser, which says the same more slowly",
             'problem = error.errors()[-1].get("ctx", {}).get("error", "")': "there is one error",
             r'_PARTS: Final = re.compile(r"(https?:)[/\\]*([^/\\?#]*)(.*)", re.ASCII | re.IGNORECASE + re.DOTALL)': "flags that differ in all their bits add up",
+            r'_PARTS: Final = re.compile(r"(https?:)[/\\]*([^/\\?#]*)(.*)", re.ASCII | re.IGNORECASE ^ re.DOTALL)': _NO_COMMON_BITS,
             r'_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.\-]*):", re.ASCII + re.IGNORECASE)': "flags that differ in all their bits add up",
             "if veiled <= name or not _ASCII_NAME.fullmatch(decoded):": "the veil is a later character than what it veils, so a veiled name is never the smaller one",
             'if parts is None or "@" in parts[1]:': "what stands before the sign is then taken for the host and judged, and the name behind it is refused all the same",
@@ -39,6 +41,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "fd = os.open(hidden, os.O_RDWR | os.O_CREAT + os.O_TRUNC, 0o600)": _NO_COMMON_BITS,
             "fd = os.open(hidden, os.O_RDWR ^ os.O_CREAT | os.O_EXCL, 0o600)": _NO_COMMON_BITS,
             "if self._fd <= 0 or place == self._synced_to:": _NO_DESCRIPTOR,
+            "if self._fd == 0 or place == self._synced_to:": _NO_DUPLICATE,
             "self._synced_to = (0, -1)": _SET_LATER,
             "self._synced_to = (-1, 0)": _SET_LATER,
             "while written is not len(data):": _KEPT_WHOLE,
@@ -50,7 +53,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "if self._fd > 0:": _NO_DESCRIPTOR,
             "if self._fd > 0 and self._offset > SEGMENT_HEAD.size and age > _LEAVE_AFTER_SECONDS:": _NO_DESCRIPTOR,
             "if self._fd >= 1 and self._offset > SEGMENT_HEAD.size and age > _LEAVE_AFTER_SECONDS:": _NO_DESCRIPTOR,
-            "if self._fd < -1 or place == self._synced_to:": "what is no descriptor cannot be duplicated, and the answer is None all the same",
+            "if self._fd < -1 or place == self._synced_to:": _NO_DUPLICATE,
             "if self._fd >= 0 and self._offset is not SEGMENT_HEAD.size and age > _LEAVE_AFTER_SECONDS:": "the offset is never smaller, and Python keeps one object for so small a number",
             "self._opened_at = -1.0": _SET_LATER,
             "self._opened_at = 1.0": _SET_LATER,
@@ -70,6 +73,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "bits[(first * _KINDS + second) * _KINDS ^ third] = True": _NO_COMMON_BITS,
         },
         "codes/permutation.py": {
+            "for index in range(_ROUNDS ^ 2, -1, -2):": "eight either way",
             'blocks = array("Q", [self.length << 8 ^ number]) * (2 * len(halves))': _NO_COMMON_BITS,
         },
         "codes/pool.py": {
