@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from laconic.redirect.lane import lane_protocol
+from laconic.redirect.lane import LaneProtocol, lane_protocol
 from laconic.redirect.lane.known import Head, KnownHeads
 from tests.redirect.raw_http import Client, let_the_server_read, request
 from tests.redirect.serving import Running, Site, run
@@ -83,6 +83,20 @@ async def test_a_known_request_inside_a_head_is_not_answered(site: Site, client:
     assert (await client.ask(request("/known2"))).status == 404
     assert (await client.ask(request("/known2"))).status == 302
     assert len(site.clicks(link_id)) == 3
+
+
+async def test_a_known_block_is_not_parsed_again(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another path with the same headers goes no further than the shortcut."""
+    for code in ("known5", "known6"):
+        await site.add(code)
+    await client.ask(request("/known5", "X: same"))
+    parsed: list[bytes] = []
+    monkeypatch.setattr(LaneProtocol, "_parse", lambda _, data: parsed.append(data))
+    for code in ("known5", "known6"):
+        assert (await client.ask(request(f"/{code}", "X: same"))).location == f"https://example.com/{code}"
+    assert not parsed
 
 
 async def test_a_known_block_waits_its_turn(site: Site, client: Client) -> None:

@@ -70,6 +70,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "fd = os.open(hidden, os.O_RDWR | os.O_CREAT % os.O_EXCL, 0o600)": "the name is of sixteen random bytes: there is no such file",
         },
         "codes/many.py": {
+            "lower = [chr(code).lower() for code in range(129)]": "one more than there are, and nobody asks for it",
             "bits[(first * _KINDS + second) * _KINDS ^ third] = True": _NO_COMMON_BITS,
         },
         "codes/permutation.py": {
