@@ -92,6 +92,9 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "redirect/cache.py": {
             "_KEEP_GONE = 3601 * SECOND": "whatever is remembered is asked for again after a minute",
         },
+        "redirect/hosts.py": {
+            "if len(self._spellings) != _MOST_SPELLINGS and len(host) <= _LONGEST_NAME:": _ONE_BY_ONE,
+        },
         "redirect/lookup.py": {
             "return link if found is None else replace(link, note=str(found[-1]))": "the row has one column",
         },
