@@ -69,7 +69,7 @@ COSMIC_RAY := 8.7.0
 mutants: setup-dev ## Break the code that must not break and count what no test notices: docs/mutants.md (half an hour)
 	@if [ ! -x .venv-mutants/bin/cosmic-ray ]; then $(BIN)/python -m venv .venv-mutants && \
 		.venv-mutants/bin/python -m pip install --quiet cosmic-ray==$(COSMIC_RAY); fi
-	$(BIN)/python tools/mutants.py $(ARGS)
+	$(BIN)/python -m tools.mutants $(ARGS)
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url pyproject.toml --extra postgres --extra redis --extra oidc --extra otel --group build

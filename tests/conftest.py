@@ -19,6 +19,15 @@ from tests.servers import PostgresServer, RedisServer
 
 # No test fails by time: on a machine that is busy an example may take a second.
 hypothesis.settings.register_profile("laconic", deadline=None)
+# A mutant that a few examples do not find would take a thousand times as long to be let go.
+hypothesis.settings.register_profile(
+    "mutants",
+    deadline=None,
+    max_examples=20,
+    derandomize=True,
+    database=None,
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+)
 hypothesis.settings.load_profile("laconic")
 
 _ENGINES = ["sqlite", "postgres"]

@@ -2,12 +2,23 @@
 
 import fcntl
 import os
+import resource
 from pathlib import Path
 
 import pytest
 
 from laconic.clicks.click import Visitor
-from laconic.clicks.journal import SEGMENT_HEAD, Journal, lock_path
+from laconic.clicks.journal import (
+    SEGMENT_BYTES,
+    SEGMENT_HEAD,
+    SEGMENT_MAGIC,
+    Journal,
+    _make_lock,
+    _sync_and_close,
+    lock_path,
+    segment_number,
+    segment_path,
+)
 from tests.clicks.records import (
     MOMENT,
     VISITOR,
@@ -56,6 +67,7 @@ def test_what_was_written_can_be_read_at_once(folder: Path) -> None:
 
 def test_nobody_else_may_read_whole_addresses(folder: Path) -> None:
     """The folder and all that lies in it belong to the owner alone."""
+    folder = folder / "made" / "with"
     journal = Journal(folder)
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
@@ -78,6 +90,17 @@ def test_the_lock_says_who_is_alive(folder: Path) -> None:
     assert _is_locked(path)
     journal.close()
     assert not _is_locked(path)
+
+
+def test_a_lock_that_cannot_be_made_leaves_nothing_behind(folder: Path) -> None:
+    """Neither a file nor a descriptor: the next click tries again, and so may thousands."""
+    before = open_descriptors()
+    in_the_way = folder / "a.lock"
+    in_the_way.mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        _make_lock(in_the_way)
+    assert list(folder.iterdir()) == [in_the_way]
+    assert open_descriptors() == before
 
 
 def test_the_lock_goes_with_a_killed_process(folder: Path) -> None:
@@ -106,6 +129,18 @@ def test_a_batch_larger_than_a_segment_gets_one_of_its_size(folder: Path) -> Non
     click_on(journal, 6)
     assert len(clicks_of(folder)) == 101
     assert journal.missed == 0
+    sizes = [path.stat().st_size for path in segments(folder)]
+    assert sizes == [1_000, SEGMENT_HEAD.size + 100 * _RECORD_BYTES, 1_000]
+    journal.close()
+
+
+def test_a_large_batch_without_room_for_all_of_it_gets_no_segment(folder: Path) -> None:
+    """The disk refuses when the segment is made, not in the middle of the batch."""
+    journal = Journal(folder, segment_bytes=1_000)
+    with largest_file(2_000):
+        click_on(journal, 5, count=100)
+    assert journal.missed == 100
+    assert len(segments(folder)) == 1
     journal.close()
 
 
@@ -115,6 +150,18 @@ def test_segments_are_preallocated(folder: Path) -> None:
     (path,) = segments(folder)
     assert path.stat().st_size == 1 << 20
     assert path.stat().st_blocks * 512 >= 1 << 20
+    journal.close()
+
+
+def test_a_segment_says_whose_it_is(folder: Path) -> None:
+    """Its head and its name tell the journal and the number; unless told otherwise it takes sixteen mebibytes."""
+    journal = Journal(folder)
+    (path,) = segments(folder)
+    assert path.stat().st_size == SEGMENT_BYTES == 16 << 20
+    head = SEGMENT_HEAD.unpack(path.read_bytes()[: SEGMENT_HEAD.size])
+    assert head == (SEGMENT_MAGIC, bytes.fromhex(journal.journal_id), 0)
+    assert segment_number(segment_path(folder, journal.journal_id, 12)) == 12
+    assert (journal.missed, journal.sync_failures) == (0, 0)
     journal.close()
 
 
@@ -188,6 +235,21 @@ def test_a_refused_write_does_not_stop_the_next(folder: Path) -> None:
     journal.close()
 
 
+def test_a_write_that_takes_a_part_is_gone_on_with(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is nearly full takes some bytes and then the others; no click is missed."""
+    journal = Journal(folder, segment_bytes=1 << 16)
+    whole_write = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, offset: whole_write(fd, data[:50], offset))
+    click_on(journal, 5, count=3)
+    assert journal.missed == 0
+    click_on(journal, 6)
+    assert [click.link_id for click in clicks_of(folder)] == [5, 5, 5, 6]
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, offset: whole_write(fd, data[:50], offset) % 50)
+    click_on(journal, 7)
+    assert journal.missed == 1, "nothing more is taken, and it is not asked for ever"
+    journal.close()
+
+
 def test_a_full_disk_at_the_start_stops_no_worker(folder: Path) -> None:
     """The journal opens without a segment and makes one when there is room again."""
     with largest_file(100):
@@ -219,6 +281,35 @@ def test_a_sync_is_due_only_when_something_was_written(folder: Path) -> None:
     journal.close()
 
 
+def test_without_a_free_descriptor_the_sync_waits(folder: Path) -> None:
+    """Many connections may have taken them all; what is to be synced stays to be synced."""
+    journal = Journal(folder)
+    click_on(journal, 5)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        assert journal.sync_job() is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    job = journal.sync_job()
+    assert job is not None
+    job()
+    journal.close()
+
+
+def test_a_failed_sync_is_told_and_stops_no_other() -> None:
+    """All are tried and closed; who waits for the disk learns of the failure, be it the only one."""
+    before = open_descriptors()
+    for failing in (1, 2):
+        reading, writing = os.pipe()
+        file = os.open(__file__, os.O_RDONLY)
+        if failing == 1:
+            os.close(writing)
+        with pytest.raises(OSError, match="Invalid argument"):
+            _sync_and_close([file, reading, writing][: 1 + failing])
+        assert open_descriptors() == before
+
+
 def test_no_descriptor_is_left_behind(folder: Path) -> None:
     """Segments that were left are synced and closed by the next sync, the rest when the journal closes."""
     before = open_descriptors()
@@ -230,6 +321,8 @@ def test_no_descriptor_is_left_behind(folder: Path) -> None:
     click_on(journal, 5, count=2)
     journal.close()
     assert open_descriptors() == before
+    journal.close()
+    assert open_descriptors() == before, "a second time changes nothing"
 
 
 def test_visitors_with_empty_headers_are_clicks_too(folder: Path) -> None:
@@ -250,10 +343,13 @@ def test_an_old_segment_with_clicks_is_left(folder: Path) -> None:
     click_on(journal, 1, count=2)
     journal.leave_old_segment()
     click_on(journal, 2)
-    clock.seconds += 60
+    clock.seconds += 600
     journal.leave_old_segment()
     assert len(segments(folder)) == 2
     assert [click.link_id for click in clicks_of(folder)] == [1, 1, 2]
+    clock.seconds += 1
+    journal.leave_old_segment()
+    assert len(segments(folder)) == 3, "ten minutes are over"
     journal.close()
 
 

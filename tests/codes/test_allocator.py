@@ -81,6 +81,24 @@ async def test_take_gives_as_many_as_asked_for(allocator: CodeAllocator) -> None
     assert len(set(await allocator.take(10_000))) == 10_000
 
 
+async def test_replacements_come_from_the_fresh_source(allocator: CodeAllocator, cursor: Cursor) -> None:
+    """As many as asked for, a few and many, none twice and none that the block has."""
+    fresh = Cursor(start=50_000)
+    allocator = CodeAllocator(CursorSource(cursor.lease, MAKER), CursorSource(fresh.lease, MAKER))
+    given = [await allocator.replace(count) for count in (1, 2, 700, 700)]
+    codes = [code for some in given for code in some]
+    assert [len(some) for some in given] == [1, 2, 700, 700]
+    assert codes == MAKER.make(range(50_000, 52_000))[:1_403]
+    assert (fresh.leases, cursor.leases) == ([1_000, 1_000], [])
+
+
+async def test_refused_codes_are_counted(allocator: CodeAllocator) -> None:
+    """Custom codes that were there first: the rate of conflicts is watched."""
+    assert allocator.conflicts == 0
+    allocator.refused()
+    assert allocator.conflicts == 1
+
+
 async def test_next_block_is_leased_ahead(allocator: CodeAllocator, cursor: Cursor) -> None:
     """Half a block before it is needed, so that no create waits for the database."""
     await allocator.take(400)

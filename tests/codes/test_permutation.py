@@ -92,3 +92,10 @@ def test_short_secret_is_refused() -> None:
     """A weak key would make codes that can be guessed."""
     with pytest.raises(ValueError, match="32 bytes"):
         Permutation(b"short", 7)
+
+
+@pytest.mark.parametrize("length", [0, 16, 31, 33, 64])
+def test_a_secret_of_another_length_is_refused(length: int) -> None:
+    """AES would take some of them, and make other codes of the same counters."""
+    with pytest.raises(ValueError, match="the secret has 32 bytes"):
+        Permutation(bytes(length), 7)

@@ -2,12 +2,16 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
+from laconic import clock
 from laconic.clock import HOUR, now
-from laconic.codes import sources
+from laconic.codes import pool, sources
 from laconic.codes.pool import KEEP_KEYS
+from laconic.codes.sources import largest_pooled_block
+from laconic.codes.store import JUMP, Fence
 from laconic.codes.unwanted import is_wanted
 from laconic.errors import LeaseLost, Unavailable
 from laconic.storage.database import Database
@@ -29,6 +33,7 @@ async def test_filler_keeps_the_pool_full(works: Works) -> None:
     filler = await works.fill()
     assert works.pool_min_size <= await works.unused() < works.pool_min_size + 100
     made = filler.made
+    assert made == await works.unused()
     for _ in range(3):
         assert await filler.step() > 0
     assert filler.made == made
@@ -41,6 +46,26 @@ async def test_one_step_makes_one_batch_at_most(works: Works) -> None:
     for steps in range(1, 4):
         await filler.step()
         assert 0 < await works.unused() <= 100 * steps
+
+
+async def test_a_batch_is_put_in_transactions_of_about_a_thousand(
+    works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite creates wait for each of them."""
+    sizes: list[int] = []
+    put = works.store.put
+
+    async def measured(region: str, length: int, codes: Sequence[str], fence: Fence) -> None:
+        sizes.append(len(codes))
+        await put(region, length, codes, fence)
+
+    filler = works.filler()
+    await filler.step()
+    monkeypatch.setattr(works.store, "put", measured)
+    made = await filler.fill(5_000)
+    assert sum(sizes) == made == await works.unused()
+    assert len(sizes) == 3
+    assert max(sizes) < 2_048
 
 
 async def test_pool_below_the_low_water_mark_is_filled_at_once(works: Works) -> None:
@@ -112,6 +137,12 @@ async def test_blocks_leave_when_they_are_used_up(works: Works) -> None:
     assert await works.rows("reserved") == 200
 
 
+@pytest.mark.parametrize(("pool_size", "block"), [(0, 50), (1_019, 50), (1_020, 51), (100_000, 5_000)])
+def test_a_block_is_a_twentieth_of_the_pool(pool_size: int, block: int) -> None:
+    """Workers must not empty a small pool between them; fewer than fifty would not be worth the way."""
+    assert largest_pooled_block(pool_size) == block
+
+
 async def test_a_large_block_is_reserved_in_pieces(works: Works, monkeypatch: pytest.MonkeyPatch) -> None:
     """Creates of SQLite wait for one piece at most; pieces of the block before the last go with those of the next."""
     monkeypatch.setattr(sources, "_RESERVED_AT_A_TIME", 30)
@@ -151,6 +182,35 @@ async def test_blocks_of_dead_workers_are_burnt(works: Works) -> None:
     assert {row[0] for row in rows} == set(kept)
     assert filler.dropped == 30
     assert not set(old) & set(await _reserve(works, 10_000))
+
+
+async def test_finished_rows_are_swept_until_few_are_left(
+    works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bounded number in each step, then every ten seconds: the table is not searched all the time."""
+    seconds = 1_000.0
+    monkeypatch.setattr(clock, "monotonic", lambda: seconds)
+    monkeypatch.setattr(pool, "_SWEEP_ROWS", 10)
+    filler = await works.fill()
+
+    async def finish(count: int) -> None:
+        codes = await works.store.unused_page("default", "", count)
+        for code in codes:
+            await works.database.execute("UPDATE kgs_keys SET status = 'used' WHERE short_code = $1", code)
+        await works.database.execute("UPDATE kgs_range SET taken = taken + $1", count)
+
+    await finish(20)
+    seconds += 10
+    for dropped in (10, 20, 20):
+        await filler.step()
+        assert filler.dropped == dropped
+    await finish(3)
+    seconds += 9
+    await filler.step()
+    assert filler.dropped == 20
+    seconds += 1
+    await filler.step()
+    assert filler.dropped == 23
 
 
 async def test_late_filler_adds_nothing(works: Works) -> None:
@@ -201,7 +261,8 @@ async def test_another_code_length_discards_the_old_codes(database: Database) ->
 async def test_pool_of_another_database_is_not_touched(works: Works) -> None:
     """Nobody takes from a pool that must be discarded, and nobody fills it, until it is empty."""
     await works.fill()
-    await works.store.jump("default", 7)
+    place = (await works.store.state("default", 7)).next
+    assert await works.store.jump("default", 7) == place + JUMP
     with pytest.raises(Unavailable):
         await _reserve(works, 10)
     with pytest.raises(Unavailable):

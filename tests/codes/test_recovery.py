@@ -71,6 +71,17 @@ async def test_p2_what_was_taken_from_the_pool_is_remembered(database: Database,
     assert not set(given) & set(more)
 
 
+async def test_filler_that_notices_a_restore_adds_nothing(database: Database, tmp_path: Path) -> None:
+    """Its step ends there: what is in the pool must be discarded before anything is added."""
+    works = await Works.open(database, high_water=HighWater(tmp_path / "mark"))
+    filler = await works.fill()
+    made = filler.made
+    HighWater(tmp_path / "mark").raise_to(1_000_000)
+    assert await filler.fill(100) == 0
+    assert filler.made == made
+    assert await filler.fill(0) == 0
+
+
 async def test_start_notices_a_restore(database: Database, tmp_path: Path) -> None:
     """Before anything is given out."""
     works = await Works.open(database, high_water=HighWater(tmp_path / "mark"))

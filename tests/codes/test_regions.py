@@ -79,6 +79,13 @@ async def test_regions_that_start_at_once_do_not_meet(database: Database) -> Non
     assert sorted(one.maker.length for one in works) == [7, 8, 9]
 
 
+async def test_a_region_that_no_length_is_left_for_cannot_start(database: Database) -> None:
+    """Twelve characters are the longest; it is told so, and shares nobody's codes."""
+    assert (await Works.open(database, region="a", length=12)).maker.length == 12
+    with pytest.raises(SettingInvalid, match="no code length free"):
+        await Works.open(database, region="b", length=12)
+
+
 @pytest.mark.parametrize(
     "text", ["eu", "eu=", "eu=AB", "eu=A,us=A", "eu=A,eu=B", "EU=A", "eu=-", "=A", "eu=é"]
 )

@@ -173,6 +173,19 @@ async def test_creates_go_on_without_redis(works: Works, redis_server: RedisServ
     assert source.steps_down == 1
 
 
+async def test_a_small_gap_in_redis_is_offered_again(works: Works) -> None:
+    """A fiftieth of the pool is worth the way, less is not."""
+    works.pool_min_size = 2_040
+    await works.fill()
+    missing = works.pool_min_size // 2 - await size(works)
+    await pop(works, 39 - missing)
+    await works.fill()
+    assert works.pool_min_size // 2 - await size(works) == 39
+    await pop(works, 1)
+    await works.fill()
+    assert works.pool_min_size // 2 == await size(works)
+
+
 async def test_p2_old_set_that_comes_back_gives_nothing(
     works: Works, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -135,6 +135,9 @@ def test_every_naughty_string(data: Path, frame: str) -> None:
         "hTTps://WWW.Example.COM?a=1#B",
         "https://example.com/a/b;c=d?e=f&e=f&g#h/i?j",
         "https://example.com/%7Euser/%c3%a9",
+        "HTTPS://Example.COM/%7Euser/%c3%a9",
+        "HTTPS://xn--a.example/@user?mail=a@b.c",
+        "https://xn--a.example/xn-0a.example",
         "https://example.com/[x](y)!$*+,:@'",
         "https://example.com/wiki/@user?mail=a@b.c",
         "https://example.com//a//",
@@ -248,7 +251,11 @@ def test_the_limit_counts_characters_as_given() -> None:
         ("javascript:alert(1)", "scheme"),
         ("JaVaScRiPt:alert(1)", "scheme"),
         ("java\nscript:alert(1)", "scheme"),
+        ("java\tscript:alert(1)", "scheme"),
+        ("java\rscript:alert(1)", "scheme"),
         ("\x01javascript:alert(1)", "scheme"),
+        ("\x01 \x01javascript:alert(1)", "scheme"),
+        ("!javascript:alert(1)", "no_scheme"),
         ("data:text/html,<script>alert(1)</script>", "scheme"),
         ("vbscript:x", "scheme"),
         ("file:///etc/passwd", "scheme"),
@@ -257,6 +264,7 @@ def test_the_limit_counts_characters_as_given() -> None:
         ("view-source:https://example.com", "scheme"),
         ("httpx://example.com", "scheme"),
         ("httpſ://example.com", "no_scheme"),
+        ("httpſ://xn--a.example/", "no_scheme"),
         ("http://", "no_host"),
         ("http:///", "no_host"),
         ("https://?a", "no_host"),
@@ -324,6 +332,22 @@ def test_a_refusal_repeats_little_of_the_input() -> None:
         assert len(str(refusal.value)) < 200
 
 
+def test_sixty_characters_of_the_input_are_repeated() -> None:
+    """A longer text is cut to as many, the last of which says so."""
+    with pytest.raises(TargetRefused, match=f"'{'a' * 60}:'"):
+        RULES.check("a" * 60 + ":x")
+    with pytest.raises(TargetRefused, match=f"'{'a' * 59}…:'"):
+        RULES.check("a" * 61 + ":x")
+
+
+def test_refusals_are_counted_by_reason() -> None:
+    """Each once, those that are only too long as well."""
+    rules = TargetRules(own_hosts=(), max_length=30)
+    for text in ("", "ftp://example.com/", "mailto:a@b.c", "https://example.com/" + "a" * 11):
+        assert reason(text, rules) is not None
+    assert rules.refused == {"empty": 1, "scheme": 2, "too_long": 1}
+
+
 @pytest.mark.parametrize(
     "host",
     """
@@ -379,6 +403,38 @@ def test_our_own_hosts_are_refused_first() -> None:
             assert reason(f"http://{host}/x", rules) == "own_host", host
         for host in ("notsho.rt", "sho.rt.example", "www.sho.rt"):
             assert reason(f"http://{host}/x", rules) is None, host
+
+
+def test_an_own_host_that_is_none_stops_nothing() -> None:
+    """It is compared as it stands, and the others are refused as before."""
+    rules = TargetRules(own_hosts=["no host", "sho.rt"])
+    assert reason("http://sho.rt/x", rules) == "own_host"
+    assert reason("http://example.com/x", rules) is None
+
+
+class _Book:
+    def __init__(self) -> None:
+        self.own: set[str] = set()
+        self.blocked: set[str] = set()
+
+    def is_own(self, name: str) -> bool:
+        return name in self.own
+
+    def is_blocked(self, name: str) -> bool:
+        return name in self.blocked
+
+
+@pytest.mark.parametrize("url", ["https://example.com/a", "https://example.com:8443/a"])
+def test_a_host_that_was_a_target_may_be_refused_later(url: str) -> None:
+    """What the book says of a host holds from the next link on, however often it has been accepted."""
+    book = _Book()
+    rules = TargetRules(own_hosts=(), book=book)
+    for _ in range(2):
+        assert reason(url, rules) is None
+    book.blocked.add("example.com")
+    assert reason(url, rules) == "blocked_host"
+    book.own.add("example.com")
+    assert reason(url, rules) == "own_host"
 
 
 # Any text at all

@@ -1,5 +1,6 @@
 """A site for many tests, and one of its own for a test that stops it or turns its clock."""
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,14 +11,17 @@ from tests.redirect.serving import Site, open_site
 
 
 @pytest.fixture(scope="module")
-async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+async def site(tmp_path_factory: pytest.TempPathFactory, _sqlite_template: Path) -> AsyncIterator[Site]:
     """Shared by the tests of a module: each uses codes of its own."""
-    async with open_site(tmp_path_factory.mktemp("site")) as site:
+    folder = tmp_path_factory.mktemp("site") / "data"
+    shutil.copytree(_sqlite_template, folder)
+    async with open_site(folder) as site:
         yield site
 
 
 @pytest.fixture
-async def own_site(tmp_path: Path) -> AsyncIterator[Site]:
+async def own_site(tmp_path: Path, _sqlite_template: Path) -> AsyncIterator[Site]:
+    shutil.copytree(_sqlite_template, tmp_path / "own")
     async with open_site(tmp_path / "own") as site:
         yield site
 

@@ -83,6 +83,20 @@ class Running:
         return found[0]
 
 
+class _LateApp:
+    """Laconic's application, made when the first request comes to it: many tests never leave the lane, and it takes
+    half a second."""
+
+    def __init__(self, services: Services, journal: Journal) -> None:
+        self._parts = services, journal
+        self._app: App | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if self._app is None:
+            self._app = App(*self._parts)
+        await self._app(scope, receive, send)
+
+
 class _Complaints(logging.Handler):
     """What uvicorn and the loop report as errors, which nobody who sends bytes may cause."""
 
@@ -194,7 +208,7 @@ async def open_site(
         journal = Journal(settings.journal_folder)
         lane = Lane(services.cache, services.hosts, journal, TrustedProxies(trusted_proxies))
         try:
-            app = app or App(services, journal)
+            app = app or _LateApp(services, journal)
             async with run(app, lane_protocol(lane)) as running:
                 yield Site(running, app, lane, journal, services, settings.journal_folder)
         finally:

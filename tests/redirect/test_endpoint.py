@@ -100,6 +100,7 @@ def _assert_document(shown: _Shown, status: int, code: str) -> None:
     assert shown.headers[b"content-type"] == b"application/problem+json"
     assert shown.headers[b"content-length"] == b"%d" % len(shown.body)
     assert shown.headers[b"cache-control"] == b"no-store"
+    assert (b"allow" in shown.headers, b"retry-after" in shown.headers) == (status == 405, status == 503)
     document = json.loads(shown.body)
     assert (document["status"], document["code"]) == (status, code)
     assert document["title"]

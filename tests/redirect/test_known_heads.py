@@ -6,12 +6,35 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from laconic.redirect.lane import lane_protocol
+from laconic.redirect.lane import LaneProtocol, lane_protocol
 from laconic.redirect.lane.known import Head, KnownHeads
 from tests.redirect.raw_http import Client, let_the_server_read, request
 from tests.redirect.serving import Running, Site, run
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize(
+    ("data", "is_kept"),
+    [
+        (b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n", True),
+        (b"GET /a HTTP/1.1\r\n\r\n", True),
+        (b"GET /a HTTP/1.1\r\nHost: a\r\n", False),
+        (b"GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nHost: a\r\n\r\n", False),
+        (b"GET /a HTTP/1.1\r\nHost: a\r\n\r\nbody", False),
+        (b"GET /a HTTP/1.0\r\nHost: a\r\n\r\n", False),
+        (b"HEAD /a HTTP/1.1\r\nHost: a\r\n\r\n", False),
+        (b"GET http://a/a HTTP/1.1\r\nHost: a\r\n\r\n", False),
+        (b"GET /a HTTP/1.1\r\nX: %b\r\n\r\n" % (b"x" * (2048 - 9)), True),
+        (b"GET /a HTTP/1.1\r\nX: %b\r\n\r\n" % (b"x" * (2048 - 8)), False),
+    ],
+)
+async def test_one_whole_plain_get_is_kept(data: bytes, is_kept: bool) -> None:
+    """What stands behind its first line, to the letter, if that is not long."""
+    known = KnownHeads()
+    head = Head(b"1", [], is_click=True, is_last=False)
+    known.remember(data, head)
+    assert known.blocks == ({data[data.index(b"\r\n") :]: head} if is_kept else {})
 
 
 async def test_a_known_block_tells_each_connections_own_address(site: Site) -> None:
@@ -60,6 +83,20 @@ async def test_a_known_request_inside_a_head_is_not_answered(site: Site, client:
     assert (await client.ask(request("/known2"))).status == 404
     assert (await client.ask(request("/known2"))).status == 302
     assert len(site.clicks(link_id)) == 3
+
+
+async def test_a_known_block_is_not_parsed_again(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another path with the same headers goes no further than the shortcut."""
+    for code in ("known5", "known6"):
+        await site.add(code)
+    await client.ask(request("/known5", "X: same"))
+    parsed: list[bytes] = []
+    monkeypatch.setattr(LaneProtocol, "_parse", lambda _, data: parsed.append(data))
+    for code in ("known5", "known6"):
+        assert (await client.ask(request(f"/{code}", "X: same"))).location == f"https://example.com/{code}"
+    assert not parsed
 
 
 async def test_a_known_block_waits_its_turn(site: Site, client: Client) -> None:

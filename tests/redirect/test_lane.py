@@ -408,6 +408,14 @@ async def test_an_absolute_url_names_the_domain(site: Site, client: Client, doma
                 assert answer.location == f"https://example.com/{place}"
 
 
+async def test_an_absolute_url_without_a_path_means_the_root(client: Client) -> None:
+    """With a query behind it as well (RFC 9112, section 3.2.1)."""
+    root = await client.ask(request("/"))
+    for target in ("http://localhost", "http://localhost?a=b", "HTTP://localhost/?a=b"):
+        answer = await client.ask(request(target))
+        assert (answer.status, len(answer.body)) == (root.status, len(root.body))
+
+
 async def test_a_key_cannot_be_forged_by_the_target(site: Site, client: Client, domain: int) -> None:
     """`<domain number>/code` as a request target would reach another domain's entry."""
     await site.add("forge", domain_id=domain)

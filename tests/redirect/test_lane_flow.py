@@ -481,3 +481,17 @@ async def test_a_write_that_is_cut_short_loses_no_answer(own_site: Site) -> None
         assert len(own_site.clicks(link_id)) == counted
         await client.ask(request("/short1"))
         assert len(own_site.clicks(link_id)) == counted + 1
+
+
+async def test_an_idle_connection_of_a_proxy_lingers_while_the_worker_stops(tmp_path: Path) -> None:
+    """It may have sent a request just now, and hears of the end with the answer; after four seconds it has not."""
+    async with (
+        open_site(tmp_path / "linger", trusted_proxies=("127.0.0.1",)) as site,
+        await site.connect() as client,
+    ):
+        connection = await site.running.connection_of(client)
+        connection.shutdown()
+        site.pass_seconds(4)
+        assert not connection.transport.is_closing()
+        site.pass_seconds(1)
+        assert connection.transport.is_closing()

@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from laconic import clock
-from laconic.clock import DAY, HOUR, SECOND
+from laconic.clock import DAY, HOUR, MINUTE, SECOND
 from laconic.errors import Unavailable
 from laconic.redirect.cache import RedirectCache, key_of
 from laconic.redirect.model import Entry, LinkRow, Redirect, Tombstone
@@ -90,6 +90,26 @@ def _held(redis: Any) -> dict[str, Any]:
 # What is kept.
 
 
+async def test_how_far_back_changes_must_be_told(store: RedisStore) -> None:
+    """As long as an entry may live, a quarter of an hour for late writes, and an hour and five minutes for clocks."""
+    assert SharedTier(store, "test").history == SharedTier(store, "test", ttl=HOUR // 2).history
+    assert SharedTier(store, "test").history == 2 * HOUR + 20 * MINUTE
+    assert SharedTier(store, "test", ttl=3 * HOUR).history == 4 * HOUR + 20 * MINUTE
+
+
+async def test_a_change_is_known_for_longer_than_any_entry_lives(store: RedisStore) -> None:
+    """An hour and a quarter, and not for ever."""
+    seconds = 0.0
+    tier = SharedTier(store, "test", monotonic=lambda: seconds)
+    tier.changed(_KEY, 7)
+    seconds = 2 * 75 * 60 - 1
+    assert tier._recent.floor(_KEY) == 7
+    tier = SharedTier(store, "test", monotonic=lambda: seconds)
+    tier.changed(_KEY, 7)
+    seconds += 2 * 75 * 60
+    assert tier._recent.floor(_KEY) == 0
+
+
 async def test_what_one_machine_has_looked_up_the_others_need_not(
     here: Machine, there: Machine, rows: Rows
 ) -> None:
@@ -100,7 +120,8 @@ async def test_what_one_machine_has_looked_up_the_others_need_not(
     assert isinstance(first, Redirect)
     assert isinstance(second, Redirect)
     assert (second.tail, second.link_id, second.version) == (first.tail, first.link_id, first.version)
-    assert there.shared.counts.hits == 1
+    assert (here.shared.counts.hits, here.shared.counts.misses) == (0, 1)
+    assert (there.shared.counts.hits, there.shared.counts.misses) == (1, 0)
 
 
 async def test_an_entry_is_structured(here: Machine, redis: Any) -> None:
@@ -140,7 +161,8 @@ async def test_every_no_is_kept_with_its_reason_and_without_its_target(
         assert isinstance(entry, Tombstone)
         assert entry.reason == reason
     assert rows.asked == 1
-    assert (_held(redis)["is_tombstone"], _held(redis)["target"]) == (True, None)
+    held = _held(redis)
+    assert (held["is_tombstone"], held["target"], held["status"]) == (True, None, None)
     assert (seconds - 3) * 1000 < redis.pttl(_NAME) <= seconds * 1000
 
 

@@ -257,7 +257,7 @@ def _refuse_unparsed(text: str) -> NoReturn:
     try:
         Url(text)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0].get("ctx", {}).get("error", "")
+        problem = error.errors()[0].get("ctx", {}).get("error", "")
         if problem == "empty host":
             _refuse("no_host", "The URL names no host, as in https://example.com/.")
         _refuse("invalid", _EXPLANATIONS.get(problem, "The text is not a valid URL."))
