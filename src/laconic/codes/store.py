@@ -80,6 +80,11 @@ class CodeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @property
+    def has_row_locks(self) -> bool:
+        """If not, whoever makes links waits while the pool is filled."""
+        return bool(self._database.skip_locked)
+
     async def permutation_secret(self) -> bytes:
         """It is never changed: codes made with another one could be codes that were given out and forgotten."""
         return await self._secret("permutation")
