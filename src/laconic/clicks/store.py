@@ -8,6 +8,7 @@ from operator import not_
 from typing import TYPE_CHECKING, Any, Protocol
 
 from laconic.clicks.choices import Choice
+from laconic.clicks.events.model import COLUMNS
 from laconic.clicks.reading import BEGINNING, Batch, Position
 from laconic.clicks.sketches import add_links, add_visitors
 from laconic.clock import now
@@ -21,22 +22,8 @@ if TYPE_CHECKING:
 
 Column = Sequence[Any]
 
-EVENT_COLUMNS = (
-    "id",
-    "short_link_id",
-    "workspace_id",
-    "clicked_at",
-    "ip_address",
-    "visitor_hash",
-    "user_agent",
-    "referer",
-    "country",
-    "city",
-    "device_type",
-    "browser",
-    "os",
-    "language",
-)
+# What is shown of a click, and whose it is.
+EVENT_COLUMNS = (*COLUMNS[:2], "workspace_id", *COLUMNS[2:])
 
 _COUNTS = ("clicks", "bot_clicks")
 LINK_TOTAL = Merge(keys=("link_id",), once=("workspace_id",), adds=_COUNTS, largest=("last_clicked_at",))
