@@ -14,7 +14,7 @@ from laconic import __version__, clock
 from laconic.backups.manifest import NAME, File, Manifest, Range, describe
 from laconic.backups.store import read_counts
 from laconic.clicks.carry import OpenSegments
-from laconic.clicks.reading import Position
+from laconic.clicks.position import Position
 from laconic.clicks.store import read_positions
 from laconic.clock import SECOND
 from laconic.codes.store import read_ranges

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from laconic.clicks.journal import SEGMENT_HEAD, lock_path, segment_number, segment_path
-from laconic.clicks.reading import Position
+from laconic.clicks.position import Position
 
 Segment = tuple[str, int]
 """Journal id and number."""

@@ -20,7 +20,8 @@ from laconic.clicks.choices import Choices
 from laconic.clicks.coded import Coded, Numbers
 from laconic.clicks.columns import Columns
 from laconic.clicks.enrich import Enricher
-from laconic.clicks.reading import Batch, JournalFolder, Position
+from laconic.clicks.position import Position
+from laconic.clicks.reading import Batch, JournalFolder
 from laconic.clicks.records import Clicks
 from laconic.clicks.store import Addition, ClickStore
 from laconic.clicks.visitors import VisitorHashes

@@ -4,13 +4,14 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import structlog
 
 from laconic import clock
 from laconic.clicks.click import LONGEST_RECORD, find_record
 from laconic.clicks.journal import SEGMENT_HEAD, SEGMENT_MAGIC, lock_path, segment_number, segment_path
+from laconic.clicks.position import Position
+from laconic.clicks.records import read_clicks
 
 log = structlog.get_logger(__name__)
 
@@ -20,25 +21,10 @@ _READ_BYTES = 4 * 1024 * 1024
 _DAMAGED_AFTER_SECONDS = 2.0
 
 
-class Position(NamedTuple):
-    """Everything before this place of a journal has been applied."""
-
-    segment: int
-    offset: int
-    sequence: int
-
-
-BEGINNING = Position(0, 0, 0)
-
-
 class Batch:
     """What was read of one journal, and how far."""
 
     def __init__(self, journal_id: str, since: Position, most: int) -> None:
-        # Here, because web workers load this room too and have no use for numpy's 13 MiB.
-        from laconic.clicks.records import read_clicks
-
-        self._read_clicks = read_clicks
         self.journal_id = journal_id
         self.since = since
         self.clicks, _ = read_clicks(b"", 0)
@@ -51,7 +37,7 @@ class Batch:
         """Takes the sound records from here on, up to the first that is not (yet) there."""
         while not self.is_full:
             data = os.pread(fd, _READ_BYTES, self.next_record)
-            clicks, end = self._read_clicks(data, self._most - len(self.clicks))
+            clicks, end = read_clicks(data, self._most - len(self.clicks))
             if not len(clicks):
                 return
             self._offset = self.next_record + end

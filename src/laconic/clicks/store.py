@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from laconic.clicks.choices import Choice
 from laconic.clicks.events.model import COLUMNS
-from laconic.clicks.reading import BEGINNING, Batch, Position
+from laconic.clicks.position import BEGINNING, Position
 from laconic.clicks.sketches import add_links, add_visitors
 from laconic.clock import now
 from laconic.errors import Conflict
@@ -18,6 +18,7 @@ from laconic.storage.months import month_of
 
 if TYPE_CHECKING:
     from laconic.clicks.columns import Columns
+    from laconic.clicks.reading import Batch
     from laconic.clicks.rollups import Sums
 
 Column = Sequence[Any]
@@ -160,7 +161,7 @@ class ClickStore:
     async def prepare_months(self, first: int, count: int) -> None:
         await self._database.prepare_months(first, count)
 
-    async def apply(self, batch: Batch, additions: Sequence[Addition]) -> None:
+    async def apply(self, batch: "Batch", additions: Sequence[Addition]) -> None:
         """Adds a batch and moves the journal's position, in one transaction: all of it once, or not at all.
 
         Raises Conflict when the position is no longer `batch.since`: somebody else has applied what lies behind it.
@@ -252,7 +253,7 @@ class ClickStore:
         sketches = [add_links(known.get(workspace_id), links[workspace_id]) for workspace_id in ids]
         await statements.merge("workspace_top", _WORKSPACE_TOP, [ids, [day] * len(ids), sketches])
 
-    async def _move(self, statements: Statements, batch: Batch) -> None:
+    async def _move(self, statements: Statements, batch: "Batch") -> None:
         """The WHERE clause is the referee: a batch whose commit was in doubt cannot go in a second time."""
         place = (batch.journal_id, *batch.reached, now())
         if batch.since == BEGINNING:

@@ -30,7 +30,8 @@ class Event:
 
 
 def event_row(workspace_id: int | None, actor: Actor, event: Event, moment: int) -> tuple[Any, ...]:
-    """In the order of the store's columns. The id is random, and no secret: nobody loses an event to somebody who took the same."""
+    """In the order of the store's columns. The id is random, and no secret: nobody loses an event to somebody who took
+    the same."""
     return (
         random.getrandbits(63),
         workspace_id,
