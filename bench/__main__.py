@@ -41,7 +41,8 @@ def _measure(options: Options) -> list[str]:
         print(machine.as_text(described), flush=True)
         reports = []
         for name in options.scenarios:
-            expected = last_time.get(name, {"took_seconds": 0})["took_seconds"]
+            kept = last_time.get(published.name(name, options.label), {"took_seconds": 0})
+            expected = kept["took_seconds"]
             if time.monotonic() - began + expected > options.minutes * 60:
                 print(f"{name}: left out, for it would end after {options.minutes} minutes\n", flush=True)
                 continue
@@ -56,7 +57,8 @@ def _measure(options: Options) -> list[str]:
                 continue
             print(reports[-1].as_text(), flush=True)
             if options.publishes:
-                published.keep(reports[-1], described, options.command, time.monotonic() - begun)
+                took = time.monotonic() - begun
+                published.keep(reports[-1], described, options.command, took, options.label)
                 benchmarks_page.write()
                 growth_page.write()
             if options.json:

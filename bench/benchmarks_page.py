@@ -27,14 +27,14 @@ def write(page: Path = PAGE, file: Path = published.FILE) -> None:
     scenarios = published.read(file)
     parts = ["### Goals", _goals(scenarios), "### Latencies", _latencies(scenarios)]
     for one in scenarios.values():
-        parts += [f"### `{one['scenario']}`", _head(one), _figures(one), _notes(one)]
+        parts += [f"### {_name(one)}", _head(one), _figures(one), _notes(one)]
     published.put_between_marks(page, "\n\n".join(part for part in parts if part))
 
 
 def _goals(scenarios: Scenarios) -> str:
     """Every figure that has a mark, those that count wrong answers in one row together."""
     rows, wrong = [], 0
-    for name, one in scenarios.items():
+    for one in scenarios.values():
         for figure in one["figures"]:
             target = figure["target"]
             if target is None:
@@ -45,7 +45,7 @@ def _goals(scenarios: Scenarios) -> str:
                     continue
             rows.append(
                 (
-                    f"`{name}`",
+                    _name(one),
                     figure["name"],
                     _value(figure),
                     _spread(figure),
@@ -55,6 +55,10 @@ def _goals(scenarios: Scenarios) -> str:
             )
     rows.append(("all", "kinds of wrong or lost answers", number(wrong), "", "0", "no" if wrong else "yes"))
     return _table(("scenario", "figure", "median", "lowest … highest", "wanted", "reached"), rows)
+
+
+def _name(one: dict[str, Any]) -> str:
+    return published.name(f"`{one['scenario']}`", one.get("label", ""))
 
 
 def _wanted(target: dict[str, Any]) -> str:

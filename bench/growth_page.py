@@ -158,10 +158,13 @@ def _engine(scenarios: Scenarios) -> str:
 
 
 def _points(scenarios: Scenarios, scenario: str, name: str) -> dict[int, float]:
-    for owner, series in _series(scenarios):
-        if (owner, series["name"]) == (scenario, name):
-            return {int(size): float(cost) for size, cost in series["points"]}
-    return {}
+    """Of the run that went furthest, where there are several."""
+    found: list[dict[int, float]] = [
+        {int(size): float(cost) for size, cost in series["points"]}
+        for owner, series in _series(scenarios)
+        if scenarios[owner]["scenario"] == scenario and series["name"] == name
+    ]
+    return max(found, key=max, default={})
 
 
 def _median(scenarios: Scenarios, scenario: str, name: str) -> float | None:

@@ -22,6 +22,7 @@ class Options:
     folder: Path | None
     json: Path | None
     publishes: bool
+    label: str
     minutes: float
     command: str
 
@@ -95,6 +96,12 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         help="keep the figures in docs/benchmarks.json and write the pages anew",
     )
     parser.add_argument(
+        "--label",
+        default="",
+        metavar="WORDS",
+        help="with --publish: keep the figures under this name, beside the usual ones and not instead of them",
+    )
+    parser.add_argument(
         "--minutes",
         type=_between(1, 10_000),
         default=10_000,
@@ -119,6 +126,7 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
         folder=asked.folder,
         json=asked.json,
         publishes=asked.publish,
+        label=asked.label,
         minutes=asked.minutes,
         command=command,
     )

@@ -1,6 +1,7 @@
 """docs/benchmarks.json: the figures that the pages are made of, each scenario with its machine, date and command.
 
-A run of some scenarios replaces these and keeps the others.
+A run of some scenarios replaces these and keeps the others. Runs that are no part of every day, of another engine or of
+sizes that take hours, have a label: they stand beside the usual ones, and only their like replaces them.
 """
 
 import json
@@ -17,14 +18,28 @@ Scenarios = dict[str, dict[str, Any]]
 
 
 def read(file: Path = FILE) -> Scenarios:
-    """By the scenario's name."""
-    return {one["scenario"]: one for one in json.loads(file.read_text())} if file.exists() else {}
+    """By the scenario's name, and its label."""
+    if not file.exists():
+        return {}
+    return {name(one["scenario"], one.get("label", "")): one for one in json.loads(file.read_text())}
 
 
-def keep(report: Report, machine: dict[str, Any], command: str, seconds: float, file: Path = FILE) -> None:
+def name(scenario: str, label: str) -> str:
+    return f"{scenario}, {label}" if label else scenario
+
+
+def keep(
+    report: Report,
+    machine: dict[str, Any],
+    command: str,
+    seconds: float,
+    label: str = "",
+    file: Path = FILE,
+) -> None:
     scenarios = read(file)
-    scenarios[report.scenario] = {
+    scenarios[name(report.scenario, label)] = {
         **report.as_json(),
+        "label": label,
         "machine": machine,
         "date": datetime.now(UTC).date().isoformat(),
         "command": command,

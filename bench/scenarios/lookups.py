@@ -67,10 +67,13 @@ def measure(run: Run) -> Report:
     for name, unit in _MEASURES.items():
         _add(report, sized, name, unit)
     for one in sized:
-        report.add(f"disk, {one.links:,} links", [one.made.bytes / one.links], "bytes a link")
+        report.add(
+            f"disk, {_indexes(one)}, {one.links:,} links", [one.made.bytes / one.links], "bytes a link"
+        )
         report.notes.append(f"{one.links:,} links were made in {one.made.seconds:.0f} s, {_indexes(one)}.")
+    whole = [one for one in sized if one.links < _LEAN_FROM]
     report.add_series(
-        "disk", "links", "bytes a link", {one.links: one.made.bytes / one.links for one in sized}
+        "disk", "links", "bytes a link", {one.links: one.made.bytes / one.links for one in whole}
     )
     for one in sized:
         one.store.remove()

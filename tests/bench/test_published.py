@@ -37,16 +37,34 @@ def file(tmp_path: Path) -> Path:
     lookups.add_series("disk", "links", "bytes a link", {1_000_000: 200.0, 10_000_000: 200.0})
     file = tmp_path / "benchmarks.json"
     for report in (hit, lookups):
-        published.keep(report, MACHINE, "make bench", 61.4, file)
+        published.keep(report, MACHINE, "make bench", 61.4, file=file)
     return file
 
 
 def test_a_later_run_replaces_its_scenario_alone(file: Path) -> None:
     """What was not measured again keeps its figures."""
-    published.keep(Report("hit", "again"), MACHINE, 'make bench ARGS="hit"', 5, file)
+    published.keep(Report("hit", "again"), MACHINE, 'make bench ARGS="hit"', 5, file=file)
     kept = published.read(file)
     assert (kept["hit"]["title"], kept["hit"]["command"]) == ("again", 'make bench ARGS="hit"')
     assert kept["lookups"]["took_seconds"] == 61
+
+
+def test_a_run_with_a_label_stands_beside_the_usual_one(file: Path, tmp_path: Path) -> None:
+    """Neither replaces the other; arithmetic goes by the one that went further."""
+    large = Report("lookups", "cost against size")
+    large.add("ratio", [1.2], target=at_most(1.5))
+    large.add_series("look-up, CPU", "links", "µs", {1_000_000: 10.0, 100_000_000: 12.0})
+    for number in (1, 2):
+        published.keep(large, MACHINE, "make bench", number, "large", file)
+    kept = published.read(file)
+    assert (kept["lookups"]["took_seconds"], kept["lookups, large"]["took_seconds"]) == (61, 2)
+    page = tmp_path / "page.md"
+    page.write_text(MARKS)
+    benchmarks_page.write(page, file)
+    assert "| `lookups`, large | ratio | 1.2 |  | ≤ 1.5 | yes |" in page.read_text()
+    growth_page.write(page, file)
+    assert "![lookups, large: look-up, CPU](growth/lookups-large-look-up-cpu.svg)" in page.read_text()
+    assert "Look-up: 12 µs of CPU at 100,000,000 links" in page.read_text()
 
 
 def test_the_page_says_by_how_much_a_goal_is_missed(file: Path, tmp_path: Path) -> None:
