@@ -4,13 +4,15 @@ Time is the lane's own clock, turned by hand; nothing here sleeps.
 """
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-from laconic.redirect.lane import LaneProtocol
+from laconic.redirect.lane import WHOLE, LaneProtocol
 from tests.clicks.records import largest_file
 from tests.redirect.raw_http import Client, let_the_server_read, request, until
 from tests.redirect.serving import Site, open_site
@@ -347,6 +349,25 @@ async def test_what_is_asked_for_while_the_application_works_waits(slow_site: Si
         assert len(slow_site.clicks(link_id)) == 2
         gated.gate.set()
         assert [answer.status for answer in await client.answers(2)] == [200, 200]
+
+
+async def _answer_whole(scope: Any, receive: Any, send: Any) -> None:
+    scope[WHOLE](200, [(b"content-length", b"2")], b"ok")
+
+
+async def test_answered_requests_leave_nothing_to_the_collector_of_garbage(tmp_path: Path) -> None:
+    """A second's worth of them would stop the loop for tens of milliseconds. The last one is the connection's."""
+    async with open_site(tmp_path, app=_answer_whole) as site, await site.connect() as client:
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(20):
+                await client.send(request("/api"))
+                assert (await client.answer()).body == b"ok"
+            left = sum(isinstance(one, RequestResponseCycle) for one in gc.get_objects())
+        finally:
+            gc.enable()
+    assert left <= 1
 
 
 async def test_nothing_is_answered_behind_a_last_answer_of_the_same_tick(own_site: Site) -> None:
