@@ -167,13 +167,35 @@ async def test_links_and_clicks_are_written_without_waiting_for_each_other(tmp_p
 
 async def test_tidy_empties_a_large_log(sqlite: SqliteDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     """The write-ahead log does not grow for ever."""
-    monkeypatch.setattr("laconic.storage.sqlite._WAL_LIMIT_BYTES", 1024)
+    monkeypatch.setattr("laconic.storage.sqlite_checkpoint._CUT_BYTES", 1024)
     await sqlite.execute_many(
         "INSERT INTO thing VALUES ($1, $2)", [(n, "x" * 500 + str(n)) for n in range(2000)]
     )
     assert (await sqlite.sizes())["wal"] > 100_000
     await sqlite.tidy()
     assert (await sqlite.sizes())["wal"] == 0
+    await sqlite.close()
+
+
+async def test_tidy_begins_a_log_anew_when_nobody_reads_it(
+    sqlite: SqliteDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader keeps it and hinders nobody; after him the file is written from its beginning, and grows no more."""
+    monkeypatch.setattr("laconic.storage.sqlite_checkpoint._LIMIT_BYTES", 1024)
+    names = [(n, "x" * 500 + str(n)) for n in range(2000)]
+    with contextlib.closing(apsw.Connection(str(tmp_path / "laconic.db"))) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM thing").fetchall()
+        await sqlite.execute_many("INSERT INTO thing VALUES ($1, $2)", names[:1000])
+        await sqlite.tidy()
+        before = (await sqlite.sizes())["wal"]
+        await sqlite.execute_many("INSERT INTO thing VALUES ($1, $2)", names[1000:1200])
+        grown = (await sqlite.sizes())["wal"]
+        assert grown > before
+    await sqlite.tidy()
+    await sqlite.execute_many("INSERT INTO thing VALUES ($1, $2)", names[1200:])
+    assert (await sqlite.sizes())["wal"] == grown
+    assert await sqlite.fetch_one("SELECT count(*) FROM thing") == (2000,)
     await sqlite.close()
 
 

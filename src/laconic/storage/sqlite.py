@@ -32,6 +32,7 @@ from laconic.storage.database import (
     Tenant,
 )
 from laconic.storage.group_commit import GroupCommit
+from laconic.storage.sqlite_checkpoint import Checkpoints, log_of
 from laconic.storage.sqlite_connect import (
     ConnectionStatements,
     connect,
@@ -72,9 +73,6 @@ _WRITER_CACHE_KIB: dict[Writes, int] = {"links": 8_192, "clicks": INGEST_CACHE_K
 # 3.51.3 is the first release without the WAL-reset bug, which could lose committed transactions.
 OLDEST_SQLITE = (3, 51, 3)
 _READER_THREADS = 2
-# A checkpoint that may wait for readers is tried only when the log has grown past this.
-_WAL_LIMIT_BYTES = 64 * 1024 * 1024
-_OPTIMIZE_SECONDS = 60.0
 
 
 class _WriterSession:
@@ -142,7 +140,7 @@ class SqliteDatabase:
         self._reader_connections: list[apsw.Connection] = []
         self._writer = GroupCommit(lambda: _WriterSession(self._main, _WRITER_CACHE_KIB[writes]))
         self._closed = False
-        self._optimize_at = 0.0
+        self._checkpoints = Checkpoints()
         self._reading = 0
         self._slow_reads = 0
 
@@ -294,9 +292,12 @@ class SqliteDatabase:
         def size(path: Path) -> int:
             return path.stat().st_size if path.exists() else 0
 
-        wal = self._main.with_name(self._main.name + "-wal")
         events = sum(size(event_file(self._folder, month)) for month in months_in(self._folder))
-        return {"database": size(self._main), "clicks": size(self._other) + events, "wal": size(wal)}
+        return {
+            "database": size(self._main),
+            "clicks": size(self._other) + events,
+            "wal": size(log_of(self._main)),
+        }
 
     async def tidy(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._readers, self._checkpoint)
@@ -305,28 +306,8 @@ class SqliteDatabase:
 
     def _checkpoint(self) -> None:
         with self._files_in_use:
-            self._checkpoint_files()
-
-    def _checkpoint_files(self) -> None:
-        is_due = monotonic() >= self._optimize_at
-        if is_due:
-            self._optimize_at = monotonic() + _OPTIMIZE_SECONDS
-        months = (event_file(self._folder, month) for month in months_in(self._folder))
-        for path in (self._main, self._other, *months):
-            wal = path.with_name(path.name + "-wal")
-            if not wal.exists() or wal.stat().st_size == 0:
-                continue
-            with translated(), contextlib.closing(apsw.Connection(str(path))) as connection:
-                connection.set_busy_timeout(100)
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("PRAGMA wal_autocheckpoint = 0")
-                if is_due:
-                    # Statistics for the planner, renewed only where a table has changed much since the last time.
-                    connection.execute("PRAGMA optimize").fetchall()
-                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-                if wal.stat().st_size > _WAL_LIMIT_BYTES:
-                    # Writers wait meanwhile, but next to nothing is left to copy.
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            months = [event_file(self._folder, month) for month in months_in(self._folder)]
+            self._checkpoints.run([self._main, self._other, *months])
 
     async def close(self) -> None:
         if self._closed:
