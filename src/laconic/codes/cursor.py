@@ -24,6 +24,10 @@ class Cursor:
         self._high_water = high_water or HighWater(None)
         self.jumps = 0
 
+    @property
+    def has_row_locks(self) -> bool:
+        return self._store.has_row_locks
+
     def floor(self) -> int:
         """A cursor below this has gone back. To be read before the database is asked: every mark was committed there
         first."""

@@ -26,8 +26,9 @@ Lease = Callable[[int], Awaitable[range]]
 # Workers must not empty a small pool between them.
 _LARGEST_SHARE = 20
 _LEAST_POOLED_BLOCK = 50
-# On SQLite creates wait while a piece of a block is reserved.
+# Without row locks creates wait while a piece of a block is reserved.
 _RESERVED_AT_A_TIME = 1_000
+_RESERVED_BESIDE_CREATES = 250
 # When fewer than this share of a block can be claimed, what stands in Redis is not worth asking for.
 _CLAIMED_SHARE = 0.5
 
@@ -136,11 +137,12 @@ class SharedSource:
 
 
 class DurableSource:
-    """Out of the table, a thousand at a time. The rows of the block before the last go at the same time."""
+    """Out of the table, piece by piece. The rows of the block before the last go at the same time."""
 
     def __init__(self, cursor: Cursor, *, pool_min_size: int) -> None:
         self._cursor = cursor
         self._most = largest_pooled_block(pool_min_size)
+        self._at_a_time = _RESERVED_AT_A_TIME if cursor.has_row_locks else _RESERVED_BESIDE_CREATES
         self._worker = f"worker:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._number = 0
         # The names under which the last blocks were reserved, piece by piece.
@@ -155,7 +157,7 @@ class DurableSource:
         while missing:
             self._number += 1
             name = f"{self._worker}/{self._number}"
-            asked = min(missing, _RESERVED_AT_A_TIME)
+            asked = min(missing, self._at_a_time)
             try:
                 some = await self._cursor.reserve(asked, name, finished=finished[:1])
             except Unavailable:

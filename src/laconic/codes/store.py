@@ -200,12 +200,14 @@ class CodeStore:
     # The durable pool
 
     async def put(self, region: str, code_length: int, codes: Sequence[str], fence: Fence) -> None:
-        """Adds unused codes, unless the pool must be discarded first or another process fills it by now."""
+        """Adds unused codes, unless the pool must be discarded first or another process fills it by now.
+
+        In the order of codes, which is that of both indexes, it is least work.
+        """
 
         async def work(statements: Statements) -> None:
             await fence(statements)
-            # In the order of both indexes: a quarter less work for PostgreSQL.
-            rows = [(code,) for code in sorted(codes)]
+            rows = [(code,) for code in codes]
             same = {"region": region, "created_at": now()}
             await statements.insert_many("kgs_keys", ("short_code",), rows, same)
             added = await statements.execute(
