@@ -1,7 +1,7 @@
 """Puts links into a database by the million, as rows: for questions of size, where how they got there is not asked.
 
-The server must not run meanwhile. On SQLite the indexes are left away and built at the end, which is ten times faster
-than keeping them; `lean` builds none but those that redirects and creates need, for sizes that the disk would not bear.
+The server must not run meanwhile. On SQLite the indexes that hold these links are left away and built at the end, which
+is ten times faster than keeping them; `lean` builds none of lists, for sizes that the disk would not bear.
 """
 
 import time
@@ -27,7 +27,9 @@ _BATCH = 100_000
 _DAYS = 360
 # The rest has defaults.
 _COLUMNS = ("id", "workspace_id", "domain_id", "short_code", "original_url", "created_at", "updated_at")
-_NEEDED = ("short_link_code_key", "short_link_reuse_key")
+# The indexes that hold such links, and those of them that only lists read.
+_HOLDING = ("short_link_code_key", "short_link_list_idx", "short_link_live_idx")
+_OF_LISTS = ("short_link_list_idx", "short_link_live_idx")
 _LETTERS = np.frombuffer(ALPHABET.encode(), dtype=np.uint8)
 
 
@@ -111,7 +113,7 @@ def _fill_sqlite(file: Path, total: int, workspaces: int, lean: bool) -> None:
         for setting in ("synchronous = OFF", "cache_size = -262144", "wal_autocheckpoint = 20000"):
             connection.execute(f"PRAGMA {setting}").fetchall()
         indexes = connection.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'short_link' AND sql IS NOT NULL"
+            f"SELECT name, sql FROM sqlite_master WHERE type = 'index' AND name IN {_HOLDING}"
         ).fetchall()
         for name, _ in indexes:
             connection.execute(f"DROP INDEX {name}")
@@ -121,7 +123,7 @@ def _fill_sqlite(file: Path, total: int, workspaces: int, lean: bool) -> None:
             with connection:
                 connection.executemany(statement, batch)
         for name, sql in indexes:
-            if not lean or name in _NEEDED:
+            if not (lean and name in _OF_LISTS):
                 connection.execute(str(sql))
         # Searching is another question: its index would be built behind the server's back while it is measured.
         connection.execute("UPDATE search_position SET past = (SELECT max(id) FROM short_link)")

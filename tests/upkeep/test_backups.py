@@ -120,8 +120,12 @@ async def test_weekly_integrity_check(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
-async def test_damage_is_found(database: Database, tmp_path: Path, clock: _Clock) -> None:
-    """A page of the file that is overwritten."""
+@pytest.mark.parametrize("most_compared", [1_000, 0])
+async def test_damage_is_found(
+    database: Database, tmp_path: Path, clock: _Clock, monkeypatch: pytest.MonkeyPatch, most_compared: int
+) -> None:
+    """A page of the file that is overwritten, also where the file is too large for indexes to be compared."""
+    monkeypatch.setattr("laconic.storage.sqlite_examine._MOST_COMPARED_PAGES", most_compared)
     await database.tidy()
     shutil.copytree(tmp_path / "data", tmp_path / "damaged")
     with (tmp_path / "damaged" / "laconic.db").open("r+b") as file:
