@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ _USUAL = [
 
 
 def parse(arguments: Sequence[str], known: Sequence[str]) -> Options:
-    command = " ".join(["make bench", *([f'ARGS="{" ".join(arguments)}"'] if arguments else [])])
+    command = " ".join(["make bench", *([f'ARGS="{shlex.join(arguments)}"'] if arguments else [])])
     arguments = arguments or _USUAL
     parser = argparse.ArgumentParser(
         prog="python -m bench",
