@@ -9,10 +9,9 @@ from typing import Any
 import httpx
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from prometheus_client.parser import text_string_to_metric_families
 
 from tests.serve.conftest import MakeServer
-from tests.serve.running import RunningServer
+from tests.serve.numbers import Numbers
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -58,17 +57,6 @@ def collector() -> Iterator[Collector]:
     collector.close()
 
 
-def memory_misses(server: RunningServer) -> float:
-    """How many redirects were not answered from memory, as /metrics counts them."""
-    page = httpx.get(server.url("/metrics")).text
-    (counter,) = (
-        family for family in text_string_to_metric_families(page) if "cache_requests" in family.name
-    )
-    return sum(
-        sample.value for sample in counter.samples if sample.labels == {"tier": "memory", "result": "miss"}
-    )
-
-
 def test_requests_become_spans(make_server: MakeServer, migrated_url: str, collector: Collector) -> None:
     """With route, status and the caller's trace; none for redirects from memory; all sent before the end."""
     server = make_server(database_url=migrated_url, traces_endpoint=collector.url)
@@ -76,7 +64,7 @@ def test_requests_become_spans(make_server: MakeServer, migrated_url: str, colle
     server.follow(code, times=20)
     parent = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01", "x-request-id": "known"}
     assert httpx.get(server.url("/api/v1/urls"), headers=parent).status_code == 200
-    misses = memory_misses(server)
+    misses = Numbers(server).sum("laconic_cache_requests_total", tier="memory", result="miss")
     assert server.terminate() == 0
     by_name = {
         name: [span for span in collector.spans if span.name == name] for name in ("POST create", "GET api")
