@@ -27,9 +27,9 @@ _BATCH = 100_000
 _DAYS = 360
 # The rest has defaults.
 _COLUMNS = ("id", "workspace_id", "domain_id", "short_code", "original_url", "created_at", "updated_at")
-# The indexes that hold such links, and those of them that only lists read.
-_HOLDING = ("short_link_code_key", "short_link_list_idx", "short_link_live_idx")
+# The indexes that only lists read, and all that hold such links.
 _OF_LISTS = ("short_link_list_idx", "short_link_live_idx")
+_HOLDING = ("short_link_code_key", *_OF_LISTS)
 _LETTERS = np.frombuffer(ALPHABET.encode(), dtype=np.uint8)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from laconic.errors import CannotStart, Conflict, DatabaseTooNew, DataFolderInUse, Unavailable
 from laconic.storage import folder as data_folder
+from laconic.storage import sqlite_checkpoint
 from laconic.storage.database import Statements
 from laconic.storage.folder import claim_folder
 from laconic.storage.months import begin_of, month_from_name
@@ -196,6 +197,37 @@ async def test_tidy_begins_a_log_anew_when_nobody_reads_it(
     await sqlite.execute_many("INSERT INTO thing VALUES ($1, $2)", names[1200:])
     assert (await sqlite.sizes())["wal"] == grown
     assert await sqlite.fetch_one("SELECT count(*) FROM thing") == (2000,)
+    await sqlite.close()
+
+
+async def test_tidy_begins_a_log_anew_though_writers_do_not_pause(
+    sqlite: SqliteDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is written while the log is copied goes with it, and the next one writes from the file's beginning."""
+    monkeypatch.setattr(sqlite_checkpoint, "_LIMIT_BYTES", 1024)
+    copy_nearly_all = sqlite_checkpoint._copy_nearly_all
+
+    def copy_while_another_writes(connection: apsw.Connection) -> int:
+        # A reader from before keeps the copy from reaching what is written during it.
+        path = str(tmp_path / "laconic.db")
+        with (
+            contextlib.closing(apsw.Connection(path)) as reader,
+            contextlib.closing(apsw.Connection(path)) as writer,
+        ):
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM thing").fetchall()
+            writer.execute("INSERT INTO thing VALUES (-1, 'meanwhile')")
+            return copy_nearly_all(connection)
+
+    await sqlite.execute_many(
+        "INSERT INTO thing VALUES ($1, $2)", [(n, "x" * 500 + str(n)) for n in range(99)]
+    )
+    monkeypatch.setattr(sqlite_checkpoint, "_copy_nearly_all", copy_while_another_writes)
+    await sqlite.tidy()
+    before = (await sqlite.sizes())["wal"]
+    await sqlite.execute("INSERT INTO thing VALUES (100, 'next')")
+    assert (await sqlite.sizes())["wal"] == before
+    assert await sqlite.fetch_one("SELECT count(*) FROM thing") == (101,)
     await sqlite.close()
 
 

@@ -1,9 +1,11 @@
 """Backups by the clock: made daily, compressed after a week, gone after a month; a weekly look at the database."""
 
 import asyncio
+import contextlib
 import shutil
 from pathlib import Path
 
+import apsw
 import pytest
 
 from laconic.backups.backup import Origin, name_of
@@ -134,6 +136,34 @@ async def test_damage_is_found(
     origin = Origin(f"sqlite:///{tmp_path}/damaged/laconic.db", tmp_path)
     await Backups(database, origin, _plan(None, check_interval=DAY), tmp_path, now=clock).run_when_due()
     assert read_notes(tmp_path).problems
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+@pytest.mark.parametrize(("most_compared", "is_found"), [(1_000, True), (0, False)])
+async def test_only_files_of_a_usual_size_have_their_indexes_compared(
+    database: Database,
+    tmp_path: Path,
+    clock: _Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    most_compared: int,
+    is_found: bool,
+) -> None:
+    """A row that its index knows by another name. Looking for it in a large file would keep the log for as long."""
+    monkeypatch.setattr("laconic.storage.sqlite_examine._MOST_COMPARED_PAGES", most_compared)
+    await database.tidy()
+    shutil.copytree(tmp_path / "data", tmp_path / "damaged")
+    file = tmp_path / "damaged" / "laconic.db"
+    with contextlib.closing(apsw.Connection(str(file))) as connection:
+        connection.execute("CREATE TABLE thing (name TEXT); CREATE INDEX thing_idx ON thing (name)")
+        connection.execute("INSERT INTO thing VALUES ('before'); PRAGMA writable_schema = ON")
+        entry = connection.execute("SELECT * FROM sqlite_schema WHERE name = 'thing_idx'").fetchall()[0]
+        connection.execute("DELETE FROM sqlite_schema WHERE name = 'thing_idx'")
+    with contextlib.closing(apsw.Connection(str(file))) as connection:
+        connection.execute("UPDATE thing SET name = 'after'; PRAGMA writable_schema = ON")
+        connection.execute("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", entry)
+    origin = Origin(f"sqlite:///{file}", tmp_path)
+    await Backups(database, origin, _plan(None, check_interval=DAY), tmp_path, now=clock).run_when_due()
+    assert bool(read_notes(tmp_path).problems) is is_found
 
 
 async def test_one_process_at_a_time(

@@ -9,6 +9,7 @@ from laconic.errors import Unavailable
 from laconic.storage.examine import Finding
 from laconic.storage.folder import disk_kind, is_network_disk
 from laconic.storage.sqlite import OLDEST_SQLITE, library_version
+from laconic.storage.sqlite_checkpoint import log_of
 from laconic.storage.sqlite_connect import connect_existing, rows_of, translated
 from laconic.storage.sqlite_events import event_file, months_in
 from laconic.storage.sqlite_snapshot import CLICKS, LINKS
@@ -73,7 +74,7 @@ def _disk(folder: Path) -> Iterator[Finding]:
 
 
 def _logs(folder: Path) -> Iterator[Finding]:
-    logs = [path.with_name(f"{path.name}-wal") for path in _files(folder)]
+    logs = [log_of(path) for path in _files(folder)]
     size = sum(log.stat().st_size for log in logs if log.exists())
     text = f"{size / 1024 / 1024:.1f} MiB wait in the logs (WAL)"
     if size > _LARGE_WAL_BYTES:
