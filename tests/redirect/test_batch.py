@@ -1,9 +1,8 @@
 """The answers of one loop tick: what is written where, and what is counted of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,7 +23,7 @@ CLOSE = b"connection: close\r\n"
 class _Connection:
     """As far as a tick looks at it."""
 
-    parser: Any = "a parser"
+    is_lost: bool = False
     written: list[bytes] = field(default_factory=list)
     is_closed: bool = False
 
@@ -32,8 +31,9 @@ class _Connection:
     def transport(self) -> "_Connection":
         return self
 
-    def write(self, data: bytes) -> None:
-        self.written.append(data)
+    @property
+    def send(self) -> Callable[[bytes], None] | None:
+        return None if self.is_lost else self.written.append
 
     def close(self) -> None:
         self.is_closed = True
@@ -62,7 +62,7 @@ def put(lane: Lane, *answers: tuple[_Connection, Redirect, bool], begun: int | N
 
 async def test_each_answer_goes_to_its_connection(lane: Lane) -> None:
     """With the date of this second; the last one says so and ends the connection."""
-    first, second, lost = _Connection(), _Connection(), _Connection(parser=None)
+    first, second, lost = _Connection(), _Connection(), _Connection(is_lost=True)
     put(lane, (first, redirect(), False), (lost, redirect(), True), (second, redirect(301), True))
     lane.flush()
     (plain,), (last,) = first.written, second.written

@@ -25,16 +25,16 @@ pytestmark = pytest.mark.anyio
         (b"GET /a HTTP/1.0\r\nHost: a\r\n\r\n", False),
         (b"HEAD /a HTTP/1.1\r\nHost: a\r\n\r\n", False),
         (b"GET http://a/a HTTP/1.1\r\nHost: a\r\n\r\n", False),
-        (b"GET /a HTTP/1.1\r\nX: %b\r\n\r\n" % (b"x" * (2048 - 9)), True),
-        (b"GET /a HTTP/1.1\r\nX: %b\r\n\r\n" % (b"x" * (2048 - 8)), False),
+        (b"GET /a HTTP/1.1\r\nX: %b\r\n\r\n" % (b"x" * (2048 - 18)), True),
+        (b"GET /a HTTP/1.1\r\nX: %b\r\n\r\n" % (b"x" * (2048 - 17)), False),
     ],
 )
 async def test_one_whole_plain_get_is_kept(data: bytes, is_kept: bool) -> None:
-    """What stands behind its first line, to the letter, if that is not long."""
+    """What stands behind its path, to the letter, if that is not long."""
     known = KnownHeads()
     head = Head(b"1", [], is_click=True, is_last=False)
     known.remember(data, head)
-    assert known.blocks == ({data[data.index(b"\r\n") :]: head} if is_kept else {})
+    assert known.blocks == ({data[data.index(b" HTTP/1.1\r\n") :]: head} if is_kept else {})
 
 
 async def test_a_known_block_tells_each_connections_own_address(site: Site) -> None:

@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
-
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from typing import TYPE_CHECKING, Any
 
 from laconic.clicks.click import Followed
 from laconic.clicks.journal import Journal
@@ -13,6 +11,9 @@ from laconic.redirect.cache import RedirectCache
 from laconic.redirect.forwarded import TrustedProxies
 from laconic.redirect.hosts import Hosts
 from laconic.redirect.model import REDIRECT_STATUSES, Entry, Redirect, status_line
+
+if TYPE_CHECKING:
+    from laconic.redirect.lane.connection import Connection
 
 _CLOSE = b"connection: close\r\n"
 _USUAL_STATUS = 302
@@ -37,7 +38,7 @@ class Lane:
         self.find_now = cache.find_now if looks_up else None
         self.proxies = proxies or TrustedProxies([])
         self.clicks: list[Followed] = []
-        self.answers: list[tuple[HttpToolsProtocol, Redirect, bool]] = []
+        self.answers: list[tuple[Connection, Redirect, bool]] = []
         # What is told to whoever watches. Counted by the tick, not by the answer; only unusual statuses cost anything.
         self.answered = 0
         self.unusual: Counter[int] = Counter()
@@ -66,17 +67,20 @@ class Lane:
         if clicks:
             self._write_clicks(clicks)
         heads = self.heads
+        usual_head = heads[_USUAL_STATUS]
         for connection, entry, is_last in answers:
-            if connection.parser is None:
-                continue  # type: ignore[unreachable]  # uvicorn's way to say that the connection is lost
-            status = entry.status
-            if status != _USUAL_STATUS:
-                self.unusual[status] += 1
+            send = connection.send
+            if send is None:
+                continue  # the connection is lost
+            head = usual_head
+            if entry.status != _USUAL_STATUS:
+                self.unusual[entry.status] += 1
+                head = heads[entry.status]
             if is_last:
-                connection.transport.write(heads[status] + _CLOSE + entry.tail)
+                send(head + _CLOSE + entry.tail)
                 connection.transport.close()
             else:
-                connection.transport.write(heads[status] + entry.tail)
+                send(head + entry.tail)
         # Each answer of a tick is said to have taken as long as its first one: never less than it did.
         took = nanoseconds() // 1000 - self.begun
         if took < 0:  # noqa: PLR1730  # the clock was set back; a call would cost more than all else here

@@ -5,7 +5,7 @@ earlier ones are answered, a half-closed client gets no answer, and a body is lo
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -76,11 +76,17 @@ class _Flow(FlowControl):
 class Connection(HttpToolsProtocol):
     """One connection of a worker, and the requests on it one after another."""
 
-    lane: Lane
+    # What a hit reads and writes. Uvicorn's objects have more attributes than the interpreter is quick with.
+    __slots__ = ("head_since", "idle_since", "is_closing", "lane", "running", "send")
+    # Of the class that the worker makes for itself: uvicorn passes on nothing of ours.
+    lane_of_worker: Lane
     flow: _Flow
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.lane = self.lane_of_worker
+        # None before and after the connection.
+        self.send: Callable[[bytes], None] | None = None
         self.url = b""
         self.unread = b""
         self.raw_headers: list[tuple[bytes, bytes]] = []
@@ -104,6 +110,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.flow = _Flow(transport, self)
+        self.send = transport.write
         self.head_since = self.lane.second
 
     # What comes in.
@@ -384,6 +391,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self.send = None
         self.unread = b""
         self.flow.connection = None
         # uvicorn tells only the newest of several pipelined requests that nobody waits any more.

@@ -9,7 +9,7 @@ from laconic.clock import nanoseconds
 from laconic.codes.rules import OWN_PATHS, POSSIBLE_CODE
 from laconic.redirect.lane.batch import Lane
 from laconic.redirect.lane.connection import ONE_HOST, Connection
-from laconic.redirect.lane.known import BLOCK_LIMIT, Head, KnownHeads
+from laconic.redirect.lane.known import BLOCK_LIMIT, VERSION_LENGTH, Head, KnownHeads
 from laconic.redirect.model import Entry, Redirect
 
 # What the lane wants to know of a header. Names are met in a few spellings only, so each spelling is
@@ -43,6 +43,8 @@ _ABSOLUTE = re.compile(rb"https?://([^/?#]+)(.*)", re.IGNORECASE | re.DOTALL)
 class LaneProtocol(Connection):
     """A connection that answers hits itself. See `lane_protocol` for how it meets its lane."""
 
+    __slots__ = ("_find_block", "_is_between", "_visitor", "_visitor_key")
+
     spellings: dict[bytes, int]
     known: KnownHeads
 
@@ -54,6 +56,7 @@ class LaneProtocol(Connection):
         self._is_between = True
         self._hit: Head | None = None
         self._visitor = Visitor(b"", b"", b"", b"")
+        self._find_block = self.known.blocks.get
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -65,7 +68,7 @@ class LaneProtocol(Connection):
         """A GET with a header block that was met before goes no further than here."""
         if self._is_between and len(data) < BLOCK_LIMIT:
             end = data.find(b"\r\n")
-            head = self.known.blocks.get(data[end:])
+            head = self._find_block(data[end - VERSION_LENGTH :])
             if head is not None and self._answer_known(head, data, end):
                 return
             hit = self._parse(data)
@@ -83,12 +86,14 @@ class LaneProtocol(Connection):
         return self._hit
 
     def _answer_known(self, head: Head, data: bytes, end: int) -> bool:
-        """The block has been judged, so only the first line is looked at: the path must be a cached link's."""
-        if not (data.startswith(b"GET /") and data.startswith(b" HTTP/1.1", end - 9)):
+        """The block has been judged, so only what stands before it is looked at: the path must be a cached link's."""
+        if not data.startswith(b"GET /"):
             return False
         lane = self.lane
-        entry: Any = lane.entries.get(head.prefix + data[4 : end - 9])
-        moment = nanoseconds() // 1000
+        answers = lane.answers
+        entry: Any = lane.entries.get(head.prefix + data[4 : end - VERSION_LENGTH])
+        # One reading of the clock for all that a tick answers: they go out together.
+        moment = lane.begun if answers else nanoseconds() // 1000
         if entry is None or moment >= entry.fresh_until or self.is_closing:
             return False
         if self.running is not None:
@@ -102,10 +107,10 @@ class LaneProtocol(Connection):
                 self._meet_visitor(head.visitor_key)
             lane.clicks.append((moment, entry.link_id, self._visitor))
         entry.visited = True
-        if not lane.answers:
+        if not answers:
             lane.begun = moment
             self.loop.call_soon(lane.flush)
-        lane.answers.append((self, entry, head.is_last))
+        answers.append((self, entry, head.is_last))
         self.is_closing = head.is_last
         return True
 
@@ -223,4 +228,6 @@ def lane_protocol(lane: Lane) -> type[LaneProtocol]:
     known = KnownHeads()
     # A block holds a Host header, and with it the domain that it meant.
     lane.hosts.when_changed(known.blocks.clear)
-    return type("LaneProtocol", (LaneProtocol,), {"lane": lane, "spellings": dict(_KINDS), "known": known})
+    return type(
+        "LaneProtocol", (LaneProtocol,), {"lane_of_worker": lane, "spellings": dict(_KINDS), "known": known}
+    )

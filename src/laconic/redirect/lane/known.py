@@ -1,7 +1,7 @@
 """Header blocks that the parser has read before: the same bytes mean the same thing.
 
 Visitors of one site send few different header blocks: the host, the browser, its languages, a referrer. So a
-block, everything behind the request line, is parsed and judged by the strict parser the first time it comes; when
+block, everything behind the path, is parsed and judged by the strict parser the first time it comes; when
 the very same bytes come again, what they meant is remembered. What is new in a request is then its path alone, and
 that has to be a cached link's to the letter. Measured, with twelve headers: a third of the cost of parsing again.
 """
@@ -9,6 +9,8 @@ that has to be a cached link's to the letter. Measured, with twelve headers: a t
 BLOCK_LIMIT = 2048
 _MOST_BLOCKS = 8_192
 _END = b"\r\n\r\n"
+_VERSION = b" HTTP/1.1"
+VERSION_LENGTH = len(_VERSION)
 
 
 class Head:
@@ -34,17 +36,18 @@ class KnownHeads:
     def remember(self, data: bytes, head: Head) -> None:
         """`data` is one whole request, as the parser has just accepted it."""
         end = data.find(b"\r\n")
-        if not is_plain_get(data, end) or len(data) - end > BLOCK_LIMIT:
+        block = data[end - VERSION_LENGTH :]
+        if not is_plain_get(data, end) or len(block) > BLOCK_LIMIT:
             return
         if len(self.blocks) >= _MOST_BLOCKS:
             self.blocks.clear()
-        self.blocks[data[end:]] = head
+        self.blocks[block] = head
 
 
 def is_plain_get(data: bytes, end: int) -> bool:
     """Is this one GET over HTTP/1.1, all of it and nothing behind it? `end` is where its first line ends."""
     return (
         data.startswith(b"GET /")
-        and data.startswith(b" HTTP/1.1", end - 9)
+        and data.startswith(_VERSION, end - VERSION_LENGTH)
         and data.find(_END, end) == len(data) - len(_END)
     )
