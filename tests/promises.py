@@ -78,7 +78,23 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
         kind = "timed" if item.get_closest_marker("timed") else "untimed"
         (chosen if is_proof and wanted in {"all", kind} else left).append(item)
     config.hook.pytest_deselected(items=left)
-    items[:] = chosen
+    items[:] = longest_first(chosen, read(_DOCS / "promises.json"))
+
+
+def longest_first(items: list[pytest.Item], outcomes: dict[str, dict[str, Any]]) -> list[pytest.Item]:
+    """File by file, by what they took the last time: with several workers none is left with a long one at the end.
+
+    A file that has not run before may be long; it goes first.
+    """
+    took: dict[str, float] = {}
+    for item in items:
+        seconds = outcomes.get(item.nodeid, {"seconds": float("inf")})["seconds"]
+        took[_file(item)] = took.get(_file(item), 0) + seconds
+    return sorted(items, key=lambda item: -took[_file(item)])
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def leave_out_late(item: pytest.Item) -> None:

@@ -120,3 +120,12 @@ def test_long_ones_are_chosen_and_quick_ones_where_there_are_none(wanted: str, c
     promises.choose(config, items)
     assert [one.nodeid for one in items] == chosen
     assert len(gone) == len(marks) - len(chosen)
+
+
+def test_files_that_took_longest_go_first() -> None:
+    """All tests of a file together, in their own order; a file that nobody has seen run may be the longest."""
+    took = {"a.py::test_1": 3, "b.py::test_2": 1, "b.py::test_1": 4, "c.py::test_1": 0}
+    items: list[Any] = [SimpleNamespace(nodeid=name) for name in (*took, "d.py::test_new")]
+    outcomes = {name: {"seconds": seconds} for name, seconds in took.items()}
+    names = [item.nodeid for item in promises.longest_first(items, outcomes)]
+    assert names == ["d.py::test_new", "b.py::test_2", "b.py::test_1", "a.py::test_1", "c.py::test_1"]
