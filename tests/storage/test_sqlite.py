@@ -207,7 +207,7 @@ async def test_tidy_begins_a_log_anew_though_writers_do_not_pause(
     monkeypatch.setattr(sqlite_checkpoint, "_LIMIT_BYTES", 1024)
     copy_nearly_all = sqlite_checkpoint._copy_nearly_all
 
-    def copy_while_another_writes(connection: apsw.Connection) -> int:
+    def copy_while_another_writes(connection: apsw.Connection) -> tuple[int, int]:
         # A reader from before keeps the copy from reaching what is written during it.
         path = str(tmp_path / "laconic.db")
         with (
