@@ -157,6 +157,20 @@ async def test_a_clock_that_was_set_puts_everything_in_doubt(
     assert isinstance(await cache.find(1, "abc"), Tombstone)
 
 
+@pytest.mark.parametrize("drift", [-0.45, 0.45])
+async def test_a_clock_that_is_corrected_a_little_puts_nothing_in_doubt(
+    cache: RedirectCache, clock: Clock, drift: float
+) -> None:
+    """Less than half a second between two looks at it is no other time."""
+    cache.watch_clock()
+    await cache.find(1, "abc")
+    started = clock.monotonic()
+    cache.monotonic = lambda: started
+    clock.pass_seconds(drift)
+    cache.watch_clock()
+    assert _is_fresh_to_the_lane(cache, clock)
+
+
 async def test_look_ups_and_what_the_lane_found_itself_are_counted(cache: RedirectCache, rows: Rows) -> None:
     """Its hits cost it no counter: they are its answers less what it had to look up."""
     assert isinstance(cache.find_now(1, "abc"), Redirect)

@@ -209,6 +209,20 @@ async def test_a_large_head_within_the_bound_is_answered(site: Site, client: Cli
         assert (await client.ask(request("/cookies", *extra))).status == 302
 
 
+async def test_a_head_may_have_32_kib_on_its_way_and_not_a_byte_more(site: Site) -> None:
+    """Counted while it is not whole: that is what has to be kept."""
+    await site.add("bound")
+    head = request("/bound", "X: " + "a" * 40_000)
+    bound = 32 * 1024
+    async with await site.connect() as client:
+        await client.send(head[:bound])
+        await let_the_server_read()
+        assert (await client.ask(b"\r\n\r\n")).status == 302
+    async with await site.connect() as client:
+        await client.send(head[: bound + 1])
+        assert (await client.answer()).status == 431
+
+
 async def test_many_small_requests_are_no_large_head(site: Site, client: Client) -> None:
     """A read that ends in the middle of a head, with hundreds of whole requests before it."""
     link_id = await site.add("small")
