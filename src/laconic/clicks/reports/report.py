@@ -129,7 +129,7 @@ class Reports:
     ) -> list[TopLink] | None:
         if scope.link_id is not None or not question.top_links:
             return None
-        candidates = await self._candidates(workspace_id, days, question.limit + _SPARE_CANDIDATES)
+        candidates = await self._candidates(workspace_id, days, question.limit)
         counted, known = await asyncio.gather(
             self._store.count_links(workspace_id, candidates, days),
             self._store.describe_links(workspace_id, candidates),
@@ -143,12 +143,13 @@ class Reports:
         links.sort(key=lambda one: (-one.counts.clicks, one.link.link_id))
         return links[: question.limit]
 
-    async def _candidates(self, workspace_id: int, days: Days, count: int) -> list[int]:
-        """Links that may be among the most followed of these days."""
+    async def _candidates(self, workspace_id: int, days: Days, limit: int) -> list[int]:
+        """Links that may be among the `limit` most followed of these days."""
+        count = limit + _SPARE_CANDIDATES
         if days[1] - days[0] < _MOST_SKETCHES:
             sketches = await self._store.top_sketches(workspace_id, days)
             # Hundreds of names for each day: not in the loop's thread.
-            found = await asyncio.to_thread(heaviest_links, sketches, count)
+            found = await asyncio.to_thread(heaviest_links, sketches, count, limit)
             if found:
                 return found
         return await self._store.top_totals(workspace_id, count)
