@@ -2,7 +2,14 @@
 
 import pytest
 
-from laconic.clicks.reports.store import _DAILY_VISITORS, _QUARTERS_SQL, Kind, _series_sql, _values_sql
+from laconic.clicks.reports.store import (
+    _DAILY_VISITORS,
+    _QUARTERS_SQL,
+    Kind,
+    _exact_sql,
+    _series_sql,
+    _values_sql,
+)
 from laconic.clock import DAY, now
 from laconic.storage.database import Database
 
@@ -37,6 +44,20 @@ async def test_p12_a_list_reads_its_days_alone(database: Database, engine: str, 
     )
     wanted = "dimension=? AND day>? AND day<?" if engine == "sqlite" else "day >= "
     assert found.count(wanted) == 2
+
+
+@pytest.mark.parametrize("kind", ["link", "workspace"])
+async def test_p12_values_that_are_named_are_read_by_their_keys(
+    database: Database, engine: str, kind: Kind
+) -> None:
+    """Not all values of each day: of a list of values SQLite believed that to be cheaper."""
+    days = range(now() // DAY - 29, now() // DAY + 1)
+    values = [f"{name}.example" for name in "abcdef"]
+    found = await plan(
+        database, engine, _exact_sql(kind, 30, 6), 1, 1, "referer", days[0], days[-1], *days, *values
+    )
+    wanted = "dimension=? AND day=? AND value=?" if engine == "sqlite" else "value = "
+    assert found.count(wanted) == 6
 
 
 @pytest.mark.parametrize("kind", ["link", "workspace"])

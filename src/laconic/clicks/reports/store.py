@@ -122,22 +122,10 @@ class ReportStore:
     async def exact_values(
         self, workspace_id: int, scope: Scope, days: Days, dimension: str, values: Sequence[str]
     ) -> list[ValueRow]:
-        """What each of these values has on all these days, each row found by its whole key.
-
-        The range of days is said as well: a planner that knows nothing of the table yet reads by it and not all.
-        """
+        """What each of these values has on all these days, each row found by its whole key."""
         dates = range(days[0], days[1] + 1)
-        rows = await self._read(
-            workspace_id,
-            scope,
-            f"SELECT value, {_SUMS}, count(*) FROM {_DAYS[scope.kind]} WHERE {_OWN[scope.kind]} AND dimension = $3"
-            f" AND day >= $4 AND day <= $5 AND day IN ({_marks(6, len(dates))})"
-            f" AND value IN ({_marks(6 + len(dates), len(values))}) GROUP BY value",
-            dimension,
-            *days,
-            *dates,
-            *values,
-        )
+        sql = _exact_sql(scope.kind, len(dates), len(values))
+        rows = await self._read(workspace_id, scope, sql, dimension, *days, *dates, *values)
         return [
             ValueRow(dimension, value, Counts(clicks, bots), count) for value, clicks, bots, count in rows
         ]
@@ -232,6 +220,20 @@ def _series_sql(kind: Kind, buckets: int) -> str:
         " SELECT place, (SELECT CAST(sum(clicks) AS text) || ' ' || CAST(sum(bot_clicks) AS text)"
         f" FROM {_QUARTERS[kind]} WHERE {_OWN[kind]} AND quarter >= start AND quarter < stop) FROM bucket"
     )
+
+
+@lru_cache(maxsize=256)
+def _exact_sql(kind: Kind, days: int, values: int) -> str:
+    """A subquery for each value: of a list of values a planner believed that reading whole days is cheaper (1.6 ms
+    instead of 0.2 for six referrers of a month).
+
+    The range of days is said as well: one that knows nothing of the table yet reads by it and not all.
+    """
+    one = (
+        f"SELECT ${{value}} AS value, {_SUMS}, count(*) FROM {_DAYS[kind]} WHERE {_OWN[kind]} AND dimension = $3"
+        f" AND day >= $4 AND day <= $5 AND day IN ({_marks(6, days)}) AND value = ${{value}} HAVING count(*) > 0"
+    )
+    return " UNION ALL ".join(one.format(value=6 + days + place) for place in range(values))
 
 
 @lru_cache(maxsize=256)
