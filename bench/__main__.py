@@ -7,7 +7,7 @@ import traceback
 from types import FrameType
 from typing import Any
 
-from bench import benchmarks_page, growth_page, machine, published, report
+from bench import benchmarks_page, growth_page, machine, published, readme_table, report
 from bench.options import Options, parse
 from bench.processes import DidNotStart
 from bench.run import open_run
@@ -61,6 +61,7 @@ def _measure(options: Options) -> list[str]:
                 published.keep(reports[-1], described, options.command, took, options.label)
                 benchmarks_page.write()
                 growth_page.write()
+                readme_table.write()
             if options.json:
                 report.write_json(options.json, described, reports)
     return failed

@@ -39,7 +39,7 @@ class Options:
 
 # What `make bench` alone does: a choice that two cores get through in a quarter of an hour, most telling first.
 _USUAL = [
-    *"hit hot pipeline killed create bulk cold lookups start memory mix ingest analytics tenants unknown".split(),
+    *"hit hot pipeline killed create bulk cold lookups start memory mix ingest analytics tenants unknown quiet".split(),
     *("--rounds", "3", "--seconds", "2", "--links", "200000", "--sizes", "1000000,5000000"),
     *("--clicks", "10000,1000000", "--journaled", "300000", "--publish", "--minutes", "14"),
 ]

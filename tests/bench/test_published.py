@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import benchmarks_page, growth_page, plot, published
+from bench import benchmarks_page, growth_page, plot, published, readme_table
 from bench.report import Report, at_least, at_most
 
 MACHINE = {
@@ -125,3 +125,28 @@ def test_a_plot_holds_all_its_points() -> None:
     assert down == sorted(down, reverse=True)
     assert all(0 < place < 640 for place in across)
     assert all(0 < place < 280 for place in down)
+
+
+def test_the_readme_tells_what_is_known(file: Path, tmp_path: Path) -> None:
+    """A row of which a figure is missing is left out; what people wrote stays."""
+    for scenario, names in {"bulk": ["links/s"], "create": ["creates/s", "p99"]}.items():
+        report = Report(scenario, "something")
+        for name in names:
+            report.add(name, [31_000.4])
+        published.keep(report, MACHINE, "make bench", 3, file=file)
+    page = tmp_path / "README.md"
+    page.write_text(MARKS)
+    readme_table.write(page, file)
+    text = page.read_text()
+    assert "| bulk import, each link durable | 31,000 links a second |  |  |" in text
+    assert "single creates" not in text
+    assert text.startswith("Before.")
+    assert text.endswith("After.\n")
+    assert "old" not in text
+
+
+def test_the_readme_tells_what_the_file_holds() -> None:
+    """All rows of it: a figure that was given another name would be missed in silence."""
+    table = readme_table.table(published.read())
+    assert len(table.splitlines()) == len(readme_table.ROWS) + 2
+    assert table in readme_table.PAGE.read_text()
