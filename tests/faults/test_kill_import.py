@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from laconic.storage.database import Database
 from laconic.storage.engines import open_database
 from laconic.storage.months import begin_of
 from tests.moving.shorteners import clicked_yourls
 
-_LINKS, _CLICKS, _KILLS = 1_000, 10_000, 6
+# Batches are of 2,000 lines.
+_LINKS, _CLICKS, _KILLS = 1_000, 20_000, 6
+# So much later than it was seen to get on, at the most: somewhere in the next batch.
+_LATEST_SECONDS = 0.05
 
 
 @pytest.mark.long
@@ -21,16 +25,9 @@ def test_a_killed_import_goes_on_and_counts_everything_once(migrated_url: str, t
     """kill -9 at moments that nobody chose: totals, rollups and single clicks are those of the source."""
     choose = random.Random(1)
     file = clicked_yourls(tmp_path / "yourls.db", _LINKS, _CLICKS)
-    killed = 0
-    for _ in range(_KILLS):
-        process = _import(file, migrated_url)
-        try:
-            process.wait(timeout=choose.uniform(2.0, 6.0))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            killed += 1
-        process.wait()
-    assert killed
+    delays = [choose.uniform(0, _LATEST_SECONDS) for _ in range(_KILLS)]
+    killed = [asyncio.run(_kill_after_getting_on(file, migrated_url, delay)) for delay in delays]
+    assert sum(killed) >= _KILLS // 2
     assert _import(file, migrated_url).wait(timeout=300) == 0
     assert _import(file, migrated_url).wait(timeout=300) == 0
     assert asyncio.run(_totals(migrated_url)) == {
@@ -42,6 +39,27 @@ def test_a_killed_import_goes_on_and_counts_everything_once(migrated_url: str, t
         "events": _CLICKS,
         "links": _LINKS,
     }
+
+
+async def _kill_after_getting_on(file: Path, url: str, delay: float) -> bool:
+    """Was it killed before it was done?"""
+    database = await open_database(url)
+    try:
+        before = await _counted(database)
+        process = _import(file, url)
+        while process.poll() is None:
+            if await _counted(database) > before:
+                await asyncio.sleep(delay)
+                process.kill()
+                return process.wait() != 0
+        return False
+    finally:
+        await database.close()
+
+
+async def _counted(database: Database) -> int:
+    row = await database.fetch_one("SELECT coalesce(sum(clicks), 0) FROM click_quarter")
+    return int(row[0]) if row else 0
 
 
 def _import(file: Path, url: str) -> "subprocess.Popen[bytes]":
