@@ -56,8 +56,8 @@ async def test_p12_values_that_are_named_are_read_by_their_keys(
     found = await plan(
         database, engine, _exact_sql(kind, 30, 6), 1, 1, "referer", days[0], days[-1], *days, *values
     )
-    wanted = "dimension=? AND day=? AND value=?" if engine == "sqlite" else "value = "
-    assert found.count(wanted) == 6
+    assert ("day=? AND value=?" if engine == "sqlite" else "(value = ") in found
+    assert "Join" not in found
 
 
 @pytest.mark.parametrize("kind", ["link", "workspace"])

@@ -22,8 +22,6 @@ _IS_EMPTY = 0b100
 _ITEM = re.compile(rb"[0-9]+")
 _LENGTH_SIZE = 4
 _LONGEST_NAME = 19
-
-
 # A link with less than this part of what each of those asked for would have, if all had the same, is no leader of a day.
 _PART = 20
 

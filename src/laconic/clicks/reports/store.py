@@ -127,7 +127,10 @@ class ReportStore:
         sql = _exact_sql(scope.kind, len(dates), len(values))
         rows = await self._read(workspace_id, scope, sql, dimension, *days, *dates, *values)
         return [
-            ValueRow(dimension, value, Counts(clicks, bots), count) for value, clicks, bots, count in rows
+            ValueRow(dimension, name, Counts(int(clicks), int(bots)), int(count))
+            for name, sums in rows
+            if sums
+            for clicks, bots, count in [sums.split()]
         ]
 
     async def visitors(self, workspace_id: int, scope: Scope, periods: Sequence[Days]) -> list[int]:
@@ -224,16 +227,17 @@ def _series_sql(kind: Kind, buckets: int) -> str:
 
 @lru_cache(maxsize=256)
 def _exact_sql(kind: Kind, days: int, values: int) -> str:
-    """A subquery for each value: of a list of values a planner believed that reading whole days is cheaper (1.6 ms
-    instead of 0.2 for six referrers of a month).
+    """A subquery for each value, as in `_series_sql`: of a list of values a planner believed that reading whole days is
+    cheaper (1.6 ms instead of 0.3 for six referrers of a month).
 
     The range of days is said as well: one that knows nothing of the table yet reads by it and not all.
     """
-    one = (
-        f"SELECT ${{value}} AS value, {_SUMS}, count(*) FROM {_DAYS[kind]} WHERE {_OWN[kind]} AND dimension = $3"
-        f" AND day >= $4 AND day <= $5 AND day IN ({_marks(6, days)}) AND value = ${{value}} HAVING count(*) > 0"
+    names = ", ".join(f"(CAST(${6 + days + place} AS text))" for place in range(values))
+    return (
+        f"WITH asked (name) AS (VALUES {names}) SELECT name, (SELECT CAST(sum(clicks) AS text) || ' ' ||"
+        f" CAST(sum(bot_clicks) AS text) || ' ' || CAST(count(*) AS text) FROM {_DAYS[kind]} WHERE {_OWN[kind]}"
+        f" AND dimension = $3 AND day >= $4 AND day <= $5 AND day IN ({_marks(6, days)}) AND value = name) FROM asked"
     )
-    return " UNION ALL ".join(one.format(value=6 + days + place) for place in range(values))
 
 
 @lru_cache(maxsize=256)
