@@ -307,6 +307,21 @@ async def test_a_client_that_takes_nothing_for_a_minute_is_dropped(own_site: Sit
         await asyncio.gather(sending, return_exceptions=True)
 
 
+async def test_a_client_on_a_slow_line_is_kept(own_site: Site) -> None:
+    """What it takes comes out of the kernel's memory for minutes, before the server can give it more."""
+    await own_site.add("slow", original_url="https://example.com/" + "x" * 1_900)
+    async with await own_site.connect(receive_buffer=4_096) as client:
+        sending = asyncio.create_task(client.send(request("/slow") * 20_000))
+        connection = await own_site.running.connection_of(client)
+        await until(lambda: connection.flow.write_paused)
+        for _ in range(6):
+            own_site.pass_seconds(40)
+            await client.answers(20)
+        assert _is_open(client, own_site)
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+
+
 async def test_a_closed_connection_whose_end_is_not_read_is_dropped(own_site: Site) -> None:
     """The last answers wait in the server's memory: no longer than a minute."""
     await own_site.add("stuck2", original_url="https://example.com/" + "x" * 1_900)

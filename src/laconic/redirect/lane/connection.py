@@ -14,6 +14,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from laconic.redirect.lane.batch import Lane
+from laconic.redirect.lane.unsent import unsent_bytes
 from laconic.redirect.model import status_line
 
 _HEAD_SECONDS = 10
@@ -26,6 +27,7 @@ _MOST_HEAD_BYTES = 32 * 1024
 # A larger read is parsed in pieces of this size: a piece bounds how many answers can gather before back-pressure
 # is seen, and how far the count of a head's bytes can be off.
 _SLICE_BYTES = 8 * 1024
+_TEXT = b"content-type: text/plain; charset=utf-8\r\n"
 
 WHOLE = "laconic.whole"
 """In the scope of a request: what sends a status, headers and body in one piece. Uvicorn would look at each header
@@ -35,9 +37,7 @@ Answer = tuple[bytes, bytes]
 """What stands before the date line, and what behind it."""
 
 
-def _plain_answer(
-    status: int, text: bytes, head: bytes = b"content-type: text/plain; charset=utf-8\r\n"
-) -> Answer:
+def _plain_answer(status: int, text: bytes, head: bytes = _TEXT) -> Answer:
     length = b"content-length: %d\r\nconnection: close\r\n\r\n" % len(text)
     return status_line(status), head + length + text
 
@@ -360,7 +360,7 @@ class Connection(HttpToolsProtocol):
 
     def _abort_if_stuck(self, second: float) -> None:
         """A client that takes nothing of what was sent to it would be kept for ever: closing waits for it."""
-        size = self.transport.get_write_buffer_size()
+        size = unsent_bytes(self.transport)
         if size != self.stuck_bytes:
             self.stuck_bytes = size
             self.stuck_since = second
