@@ -4,6 +4,7 @@ Time is the lane's own clock, turned by hand; nothing here sleeps.
 """
 
 import asyncio
+import contextlib
 import gc
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -286,13 +287,25 @@ async def test_a_client_that_reads_slowly_gets_large_answers(slow_site: Site, ga
     assert sizes == [100_000, 2, 100_000, 2]
 
 
+@contextlib.asynccontextmanager
+async def _choking(site: Site) -> AsyncIterator[tuple[Client, LaneProtocol]]:
+    """A client with many answers on their way to it, more than there is memory for; and its connection."""
+    code = site.new_code()
+    await site.add(code, original_url="https://example.com/" + "x" * 1_900)
+    async with await site.connect(receive_buffer=4_096) as client:
+        sending = asyncio.create_task(client.send(request(f"/{code}") * 20_000))
+        connection = await site.running.connection_of(client)
+        await until(lambda: connection.flow.write_paused)
+        try:
+            yield client, connection
+        finally:
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+
+
 async def test_a_client_that_takes_nothing_for_a_minute_is_dropped(own_site: Site) -> None:
     """Closing would wait for it for ever; one that takes a little now and then is kept."""
-    await own_site.add("stuck", original_url="https://example.com/" + "x" * 1_900)
-    async with await own_site.connect(receive_buffer=4_096) as client:
-        sending = asyncio.create_task(client.send(request("/stuck") * 20_000))
-        connection = await own_site.running.connection_of(client)
-        await until(lambda: connection.flow.write_paused)
+    async with _choking(own_site) as (client, connection):
         for _ in range(4):
             own_site.pass_seconds(40)
             await client.answers(200)
@@ -304,22 +317,15 @@ async def test_a_client_that_takes_nothing_for_a_minute_is_dropped(own_site: Sit
             await let_the_server_read()
         assert not _is_open(client, own_site)
         await client.rest()
-        await asyncio.gather(sending, return_exceptions=True)
 
 
 async def test_a_client_on_a_slow_line_is_kept(own_site: Site) -> None:
     """What it takes comes out of the kernel's memory for minutes, before the server can give it more."""
-    await own_site.add("slow", original_url="https://example.com/" + "x" * 1_900)
-    async with await own_site.connect(receive_buffer=4_096) as client:
-        sending = asyncio.create_task(client.send(request("/slow") * 20_000))
-        connection = await own_site.running.connection_of(client)
-        await until(lambda: connection.flow.write_paused)
+    async with _choking(own_site) as (client, _):
         for _ in range(6):
             own_site.pass_seconds(40)
             await client.answers(20)
         assert _is_open(client, own_site)
-        sending.cancel()
-        await asyncio.gather(sending, return_exceptions=True)
 
 
 async def test_a_closed_connection_whose_end_is_not_read_is_dropped(own_site: Site) -> None:
