@@ -6,7 +6,7 @@ from typing import Any
 
 from bench import published
 from bench.processes import ROOT
-from bench.published import Scenarios
+from bench.published import Scenarios, median_of
 from bench.report import number
 
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -47,7 +47,7 @@ def _goals(scenarios: Scenarios) -> str:
                 (
                     _name(one),
                     figure["name"],
-                    _value(figure),
+                    median_of(figure),
                     _spread(figure),
                     _wanted(target),
                     _reached(figure),
@@ -99,7 +99,7 @@ def _percentile(scenario: dict[str, Any] | None, prefix: str, share: str) -> str
         if figure["name"] == f"{prefix}{share}" or figure["name"].startswith(f"{prefix}{share}, ")
         if "ratio" not in figure["name"]
     ]
-    return _value(found[-1]) if found else ""
+    return median_of(found[-1]) if found else ""
 
 
 def _head(one: dict[str, Any]) -> str:
@@ -116,7 +116,7 @@ def _figures(one: dict[str, Any]) -> str:
     return _table(
         ("figure", "median", "lowest … highest", "mark"),
         [
-            (figure["name"], _value(figure), _spread(figure), figure["verdict"] or "")
+            (figure["name"], median_of(figure), _spread(figure), figure["verdict"] or "")
             for figure in one["figures"]
         ],
     )
@@ -124,10 +124,6 @@ def _figures(one: dict[str, Any]) -> str:
 
 def _notes(one: dict[str, Any]) -> str:
     return "\n".join(f"- {note}" for note in one["notes"])
-
-
-def _value(figure: dict[str, Any]) -> str:
-    return f"{number(figure['median'])} {figure['unit']}".strip()
 
 
 def _spread(figure: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.processes import ROOT
-from bench.report import Report
+from bench.report import Report, number
 
 FILE = ROOT / "docs" / "benchmarks.json"
 
@@ -47,6 +47,11 @@ def keep(
     }
     text = json.dumps(list(scenarios.values()), indent=1, ensure_ascii=False)
     file.write_text(text + "\n")
+
+
+def median_of(figure: dict[str, Any]) -> str:
+    """With its unit."""
+    return f"{number(figure['median'])} {figure['unit']}".strip()
 
 
 def put_between_marks(page: Path, text: str) -> None:

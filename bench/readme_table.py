@@ -5,8 +5,7 @@ from pathlib import Path
 
 from bench import published
 from bench.processes import ROOT
-from bench.published import Scenarios
-from bench.report import number
+from bench.published import Scenarios, median_of
 
 PAGE = ROOT / "README.md"
 _FIGURE = re.compile(r"\{([^|}]+)\|([^}]+)\}")
@@ -100,4 +99,4 @@ def _filled(cell: str, scenarios: Scenarios) -> str:
 
 def _value(scenarios: Scenarios, scenario: str, name: str) -> str:
     figures = {figure["name"]: figure for figure in scenarios[scenario]["figures"]}
-    return f"{number(figures[name]['median'])} {figures[name]['unit']}".strip()
+    return median_of(figures[name])
