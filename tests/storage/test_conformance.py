@@ -376,6 +376,20 @@ async def test_fetch_hot_sees_what_was_just_committed(things: Database) -> None:
     assert await things.fetch_by_key("SELECT name FROM thing WHERE id = $1", 50) is None
 
 
+async def test_fetch_hot_answers_each_of_many_who_ask_at_once(things: Database) -> None:
+    """Its own row, or none: also to those who ask the same, and whatever stands in the arguments."""
+    names = [f"v{number}" for number in range(60)] + ["o'clock", '{"}', "a,b", "NULL", "", "\\", "$1"]
+    await things.execute_many("INSERT INTO thing (id, name) VALUES ($1, $2)", list(enumerate(names)))
+    wanted = [*enumerate(names), (5, "v6"), (1_000, "v1"), (3, "v3")]
+    found = await asyncio.gather(
+        *(
+            things.fetch_hot("SELECT id, name FROM thing WHERE id = $1 AND name = $2", number, name)
+            for number, name in wanted
+        )
+    )
+    assert found == [*enumerate(names), None, None, (3, "v3")]
+
+
 # Changes
 
 

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 
 from laconic.errors import OutcomeUnknown, Unavailable
 from laconic.storage.database import Statements
-from laconic.storage.postgres import ConnectionStatements, Known
 from laconic.storage.postgres_address import PostgresAddress
 from laconic.storage.postgres_connect import connect
 from laconic.storage.postgres_errors import HOPELESS
 from laconic.storage.postgres_migrate import apply_migrations, let_in, role_of, schema_version
+from laconic.storage.postgres_statements import ConnectionStatements, Known
 
 
 @contextlib.asynccontextmanager

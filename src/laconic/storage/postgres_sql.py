@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from laconic.storage.database import Ids
 
 _READS = re.compile(r"\s*(SELECT|VALUES|TABLE|SHOW)\b", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\$(\d+)")
 _CHANGED_ROWS = re.compile(r"(?:INSERT 0|UPDATE|DELETE|MERGE) (\d+)")
 
 # Longer than any word that people search for; PostgreSQL refuses queries of very many bytes.
@@ -59,6 +60,21 @@ def among(sql: str, ids: Ids, argument: int) -> str:
     probe = sql.replace("IN ($ids)", "= wanted.id")
     return (
         f"SELECT found.* FROM unnest(${argument}::{kind}[]) AS wanted (id)"
+        f" CROSS JOIN LATERAL ({probe} OFFSET 0) AS found"
+    )
+
+
+def for_each(sql: str, example: Sequence[object]) -> str:
+    """The same look-up for many sets of arguments such as `example`, an index probe for each, as above.
+
+    A row begins with the place, from 1, of the set that it belongs to.
+    """
+    kinds = ["text" if isinstance(value, str) else "bigint" for value in example]
+    arrays = ", ".join(f"${number}::{kind}[]" for number, kind in enumerate(kinds, 1))
+    names = ", ".join(f"given{number}" for number in range(1, len(kinds) + 1))
+    probe = _PLACEHOLDER.sub(r"wanted.given\1", sql)
+    return (
+        f"SELECT wanted.place, found.* FROM unnest({arrays}) WITH ORDINALITY AS wanted ({names}, place)"
         f" CROSS JOIN LATERAL ({probe} OFFSET 0) AS found"
     )
 

@@ -18,6 +18,7 @@ from laconic.errors import SharedAway
 from laconic.storage.breaker import Breaker
 from laconic.storage.redis_address import RedisAddress
 from laconic.storage.shared import Argument, Call, Script
+from laconic.storage.together import Together
 
 T = TypeVar("T")
 
@@ -69,9 +70,8 @@ class RedisStore:
     def __init__(self, address: RedisAddress) -> None:
         self._client = _client(address)
         self._is_cluster = address.kind == "cluster"
-        self._asked: dict[str, list[tuple[str, asyncio.Future[bytes | None]]]] = defaultdict(list)
-        self._asking: dict[str, int] = defaultdict(int)
-        self._tasks: set[asyncio.Task[None]] = set()
+        # One for each node of a Cluster, like the breakers below.
+        self._together: dict[str, Together[str, bytes | None]] = {}
         # More than there are connections would not wait for one, but fail.
         self._turn = asyncio.Semaphore(_CONNECTIONS)
         # One for each node of a Cluster: a lost one must not make the keys of the others unreachable, nor slow.
@@ -101,41 +101,19 @@ class RedisStore:
         return said if "maxmemory_policy" in said else next(iter(said.values()))
 
     async def get(self, key: str) -> bytes | None:
-        """Whoever asks while a question is under way is asked for together with all others who do.
-
-        The driver takes some 200 us for a command and hardly more for one with fifty keys (measured).
-        """
+        """The driver takes some 200 us for a command and hardly more for one with fifty keys (measured)."""
         place = self._place(key)
         if not self._breaker(place).allows():
             raise SharedAway(f"{self._breaker(place).name} is away.")
-        answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
-        self._asked[place].append((key, answer))
-        if self._asking[place] < _QUESTIONS:
-            self._asking[place] += 1
-            task = asyncio.create_task(self._ask(place))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        return await answer
+        if place not in self._together:
+            ask = partial(self._ask, place)
+            self._together[place] = Together(ask, questions=_QUESTIONS, most_keys=_KEYS_PER_QUESTION)
+        return await self._together[place].get(key)
 
-    async def _ask(self, place: str) -> None:
-        asked = self._asked[place]
-        try:
-            while asked:
-                some, asked[:] = asked[:_KEYS_PER_QUESTION], asked[_KEYS_PER_QUESTION:]
-                try:
-                    values = await self._guarded(place, partial(self._get_all, [key for key, _ in some]))
-                except SharedAway as error:
-                    for _, answer in some:
-                        if not answer.done():
-                            answer.set_exception(error)
-                    continue
-                for (_, answer), value in zip(some, values, strict=True):
-                    if not answer.done():
-                        answer.set_result(value)
-        finally:
-            self._asking[place] -= 1
+    async def _ask(self, place: str, keys: Sequence[str]) -> list[bytes | None]:
+        return await self._guarded(place, partial(self._get_all, keys))
 
-    async def _get_all(self, keys: list[str]) -> list[bytes | None]:
+    async def _get_all(self, keys: Sequence[str]) -> list[bytes | None]:
         values: list[bytes | None]
         if not self._is_cluster:
             values = await self._client.mget(keys)
@@ -190,7 +168,8 @@ class RedisStore:
     async def close(self) -> None:
         for breaker in self._breakers.values():
             await breaker.close()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for together in self._together.values():
+            await together.close()
         pool = getattr(self._client, "connection_pool", None)
         for client in (self._client, *getattr(getattr(pool, "sentinel_manager", None), "sentinels", ())):
             with contextlib.suppress(*_FAILED):
