@@ -200,8 +200,9 @@ async def open_services(settings: Settings, *, pooled: bool = True) -> AsyncIter
             allocations=allocations,
             cache=cache if pooled else None,
             settings_of=tenants.settings_of,
-            # Where nobody but imports waits, a commit may take longer.
+            # Where nobody but imports waits, a commit may take longer. Creates of one moment are to share theirs.
             most_per_insert=FEW_PER_INSERT if pooled else MANY_PER_INSERT,
+            inserts_at_once=1 if pooled else database.inserts_at_once,
         )
         stack.push_async_callback(creator.close)
         links = LinkStore(database)

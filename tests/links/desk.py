@@ -13,6 +13,7 @@ from laconic.codes.store import CodeStore
 from laconic.links.browse import LinkBrowser
 from laconic.links.change import LinkChanger
 from laconic.links.create import LinkCreator
+from laconic.links.insert import FEW_PER_INSERT
 from laconic.links.model import Created, Link, LinkDraft, LinkEdit
 from laconic.links.search.store import SearchStore
 from laconic.links.store import LinkStore
@@ -45,7 +46,13 @@ class Desk:
     browser: LinkBrowser
 
     @classmethod
-    async def open(cls, database: Database, clock: Clock | None = None) -> "Desk":
+    async def open(
+        cls,
+        database: Database,
+        clock: Clock | None = None,
+        most_per_insert: int = FEW_PER_INSERT,
+        inserts_at_once: int = 1,
+    ) -> "Desk":
         clock = clock or Clock()
         code_store = CodeStore(database)
         maker = CodeMaker(await code_store.permutation_secret(), 7)
@@ -57,7 +64,13 @@ class Desk:
             database,
             clock,
             codes,
-            LinkCreator(database, codes, targets, rules, default_domain=lambda _: DOMAIN, now=clock),
+            LinkCreator(
+                *(database, codes, targets, rules),
+                default_domain=lambda _: DOMAIN,
+                most_per_insert=most_per_insert,
+                inserts_at_once=inserts_at_once,
+                now=clock,
+            ),
             LinkChanger(database, targets, now=clock),
             store,
             LinkBrowser(store, SearchStore(database)),

@@ -306,6 +306,33 @@ async def test_create_many_gives_each_its_outcome(desk: Desk) -> None:
     assert await desk.count() == 4
 
 
+async def test_inserts_side_by_side_give_each_its_outcome(desk: Desk, database: Database) -> None:
+    """Two callers want the same codes in opposite orders: each code goes to one of them, and nothing is lost or doubled."""
+    importing = await Desk.open(database, desk.clock, most_per_insert=8, inserts_at_once=2)
+    codes = [f"Side{number}" for number in range(20)]
+    drafts = [LinkDraft(URL, custom_code=code) for code in codes] + [LinkDraft(URL)] * 20
+    there, back = await asyncio.gather(
+        importing.creator.create_many(WORKSPACE, None, drafts),
+        importing.creator.create_many(WORKSPACE, None, drafts[::-1]),
+    )
+    await importing.close()
+    for one, other in zip(there[:20], back[::-1], strict=False):
+        assert {type(one), type(other)} == {Created, CodeTaken}
+    assert {type(outcome) for outcome in (*there[20:], *back[:20])} == {Created}
+    assert await desk.count() == 60
+
+
+async def test_whoever_comes_just_as_an_insert_ends_is_served(desk: Desk) -> None:
+    """However many turns of the loop lie between the answer before and this caller."""
+    async with asyncio.timeout(60):
+        for turns in range(20):
+            await desk.make()
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await desk.make()
+    assert await desk.count() == 40
+
+
 async def test_cancelled_caller_does_not_spoil_the_others(desk: Desk) -> None:
     """Those who wait for the same commit get their links."""
     tasks = [asyncio.create_task(desk.make(f"https://example.com/{number}")) for number in range(20)]

@@ -54,6 +54,7 @@ class LinkCreator:
         cache: RedirectCache | None = None,
         settings_of: Callable[[int], Awaitable[WorkspaceSettings]] = _no_choices,
         most_per_insert: int = FEW_PER_INSERT,
+        inserts_at_once: int = 1,
         now: Callable[[], int] = clock.now,
     ) -> None:
         self._database = database
@@ -63,7 +64,9 @@ class LinkCreator:
         self._preparer = Preparer(
             targets, custom_codes, default_domain=default_domain, redirect_status=redirect_status, now=now
         )
-        self._inserter = Inserter(LinkStore(database), codes, self._preparer, cache, most_per_insert)
+        self._inserter = Inserter(
+            LinkStore(database), codes, self._preparer, cache, most_per_insert, inserts_at_once
+        )
 
     @property
     def conflicts(self) -> int:

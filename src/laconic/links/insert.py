@@ -71,14 +71,17 @@ class Inserter:
         preparer: Preparer,
         cache: RedirectCache | None,
         most_per_insert: int = FEW_PER_INSERT,
+        inserts_at_once: int = 1,
     ) -> None:
         self._store = store
         self._codes = codes
         self._preparer = preparer
         self._cache = cache
         self._most_per_insert = most_per_insert
+        self._inserts_at_once = inserts_at_once
         self._waiting: deque[_Waiting] = deque()
-        self._pump: asyncio.Task[None] | None = None
+        self._pumps: set[asyncio.Task[None]] = set()
+        self._under_way = 0
         self.conflicts = 0
 
     async def insert(self, prepared: Sequence[Prepared]) -> list[Outcome]:
@@ -88,16 +91,18 @@ class Inserter:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         order = _Order(prepared, [None] * len(prepared), len(prepared), done)
         self._waiting.append((order, range(len(prepared))))
-        if self._pump is None:
-            self._pump = asyncio.create_task(self._insert_waiting())
+        if self._under_way < self._inserts_at_once:
+            self._under_way += 1
+            pump = asyncio.create_task(self._insert_waiting())
+            self._pumps.add(pump)
+            pump.add_done_callback(self._pumps.discard)
         # A caller that goes away takes nothing but its own future with it.
         await done
         return [outcome or Unavailable("The link was not made.") for outcome in order.outcomes]
 
     async def close(self) -> None:
         """Waits for what is under way."""
-        if self._pump is not None:
-            await asyncio.gather(self._pump, return_exceptions=True)
+        await asyncio.gather(*self._pumps, return_exceptions=True)
 
     async def _insert_waiting(self) -> None:
         try:
@@ -106,7 +111,8 @@ class Inserter:
                 while some := list(itertools.islice(batches, _MOST_TENANTS_AT_ONCE)):
                     await asyncio.gather(*(self._insert_batch(one) for one in some))
         finally:
-            self._pump = None
+            # Now, and not when the task is known to be done: whoever comes in between would wait for nobody.
+            self._under_way -= 1
 
     def _batches(self) -> Iterator[list[_Waiting]]:
         """What goes into one INSERT: where the database parts tenants, each has a transaction of its own."""

@@ -174,6 +174,9 @@ class Database(Tenant, Protocol):
     answers_at_once: bool
     """Does `fetch_hot` never suspend? Then a redirect's look-up need not leave the lane."""
 
+    inserts_at_once: int
+    """How many large inserts get on better side by side: one where there is one writer."""
+
     skip_locked: str
     """Ends a SELECT of rows that this transaction will change: those that another is changing are left out."""
 

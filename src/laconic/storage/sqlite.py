@@ -122,6 +122,7 @@ class SqliteDatabase:
 
     engine = "sqlite"
     answers_at_once = True
+    inserts_at_once = 1
     parts_tenants = False
     skip_locked = ""  # there is one writer
     breakers: "Sequence[Breaker]" = ()
