@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.redirect.gated import Gated
 from tests.redirect.raw_http import Client
 from tests.redirect.serving import Site, open_site
 
@@ -24,6 +25,19 @@ async def own_site(tmp_path: Path, _sqlite_template: Path) -> AsyncIterator[Site
     shutil.copytree(_sqlite_template, tmp_path / "own")
     async with open_site(tmp_path / "own") as site:
         yield site
+
+
+@pytest.fixture
+async def gated() -> Gated:
+    return Gated()
+
+
+@pytest.fixture
+async def slow_site(tmp_path: Path, gated: Gated) -> AsyncIterator[Site]:
+    """The lane in front of an application that takes its time."""
+    async with open_site(tmp_path / "slow", app=gated) as site:
+        yield site
+        gated.gate.set()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -69,18 +70,16 @@ class Running:
 
     async def connection_of(self, client: Client) -> LaneProtocol:
         """The server's end of a connection."""
-        found: list[LaneProtocol] = []
+        await until(lambda: bool(self.connections_of(client)))
+        return self.connections_of(client)[0]
 
-        def is_there() -> bool:
-            found[:] = [
-                connection
-                for connection in self.server.server_state.connections
-                if isinstance(connection, LaneProtocol) and connection.client == client.address
-            ]
-            return bool(found)
-
-        await until(is_there)
-        return found[0]
+    def connections_of(self, client: Client) -> list[LaneProtocol]:
+        """One, or none before and after it."""
+        return [
+            connection
+            for connection in self.server.server_state.connections
+            if isinstance(connection, LaneProtocol) and connection.client == client.address
+        ]
 
 
 class _LateApp:
@@ -190,6 +189,16 @@ class Site:
     def clicks(self, link_id: int) -> list[Click]:
         return [click for click in clicks_of(self.journal_folder) if click.link_id == link_id]
 
+    def is_open(self, client: Client) -> bool:
+        """Not closed, nor on the way to it."""
+        return any(
+            not connection.transport.is_closing() for connection in self.running.connections_of(client)
+        )
+
+    def is_held(self, client: Client) -> bool:
+        """Open, or closing and not yet gone: its last answers are on their way."""
+        return bool(self.running.connections_of(client))
+
     def pass_seconds(self, seconds: float) -> None:
         """The lane's clock goes on, and the sweep of that second comes."""
         self.lane.second += seconds
@@ -207,6 +216,8 @@ async def open_site(
         services.cache.following()
         journal = Journal(settings.journal_folder)
         lane = Lane(services.cache, services.hosts, journal, TrustedProxies(trusted_proxies))
+        # A whole number, so that what passes from here on is exact.
+        lane.second = float(ceil(lane.second))
         try:
             app = app or _LateApp(services, journal)
             async with run(app, lane_protocol(lane)) as running:

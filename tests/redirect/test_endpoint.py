@@ -1,6 +1,7 @@
 """Redirects that the lane has not answered: every refusal, as a page and as a document, and a database that is away."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -39,11 +40,13 @@ class _Shown:
 class _Visitor:
     """Asks an endpoint as a server would."""
 
-    def __init__(self, cache: RedirectCache, journal: Journal) -> None:
+    def __init__(self, cache: RedirectCache, journal: Journal, *proxies: str) -> None:
         hosts = Hosts(1, {"localhost": 1, "brand.example": 7})
-        self._endpoint = RedirectEndpoint(cache, hosts, journal, TrustedProxies([]), show_refusal)
+        self._endpoint = RedirectEndpoint(cache, hosts, journal, TrustedProxies(proxies), show_refusal)
 
-    async def ask(self, path: str, *headers: tuple[bytes, bytes], method: str = "GET") -> _Shown:
+    async def ask(
+        self, path: str, *headers: tuple[bytes, bytes], method: str = "GET", host: bytes = b"localhost"
+    ) -> _Shown:
         sent: list[dict[str, Any]] = []
 
         async def send(message: Any) -> None:
@@ -53,7 +56,7 @@ class _Visitor:
             "type": "http",
             "method": method,
             "path": path,
-            "headers": [(b"host", b"localhost"), *headers],
+            "headers": [(b"host", host), *headers],
             "client": ("203.0.113.9", 5),
         }
         await self._endpoint(scope, None, send)
@@ -120,11 +123,33 @@ async def test_a_known_code_is_redirected(visitor: _Visitor, rows: Rows, tmp_pat
     assert (click.referrer, click.language) == (b"r", b"de")
 
 
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        ([], b"203.0.113.9"),
+        ([b"198.51.100.7"], b"198.51.100.7"),
+        ([b"198.51.100.7", b"203.0.113.9"], b"198.51.100.7"),
+        ([b"198.51.100.7", b"198.51.100.8"], b"198.51.100.8"),
+    ],
+)
+async def test_a_trusted_proxy_tells_the_visitors_address(
+    cache: RedirectCache, rows: Rows, tmp_path: Path, forwarded: list[bytes], address: bytes
+) -> None:
+    """All its lines together, the last one most; without any, the address is its own."""
+    rows.rows[1, "abc"] = link()
+    with contextlib.closing(Journal(tmp_path / "journal")) as journal:
+        visitor = _Visitor(cache, journal, "203.0.113.9")
+        await visitor.ask("/abc", *((b"x-forwarded-for", line) for line in forwarded))
+    assert [click.address for click in clicks_of(tmp_path / "journal")] == [address]
+
+
 async def test_the_host_names_the_domain(visitor: _Visitor, rows: Rows) -> None:
     """Each domain has codes of its own."""
     rows.rows[1, "abc"] = link(1)
     rows.rows[7, "abc"] = link(2)
     assert (await visitor.ask("/abc")).headers[b"location"] == b"https://example.com/v1"
+    brand = await visitor.ask("/abc", host=b"brand.example")
+    assert brand.headers[b"location"] == b"https://example.com/v2"
 
 
 _GONE: list[tuple[LinkRow | None, int, str]] = [

@@ -61,6 +61,20 @@ async def test_headers_may_be_spelled_in_any_way(site: Site, client: Client) -> 
     assert [click.user_agent for click in site.clicks(link_id)] == [b"x", b"x"]
 
 
+async def test_names_of_headers_are_remembered_within_bounds(site: Site) -> None:
+    """A thousand spellings of at most 64 characters; one that is not remembered is understood all the same."""
+    link_id = await site.add("names")
+    protocol = lane_protocol(site.lane)
+    agents = ["User-Agent: first", "X" * 64 + ": y", "X" * 65 + ": y", *(f"X{n}: y" for n in range(1_200))]
+    async with run(site.app, protocol) as running, await running.connect() as client:
+        await client.ask(request("/names", *agents))
+        await client.ask(request("/names", "USER-agent: second"))
+    assert {b"User-Agent", b"X" * 64} < protocol.spellings.keys()
+    assert not {b"X" * 65, b"USER-agent"} & protocol.spellings.keys()
+    assert len(protocol.spellings) == 1_000
+    assert [click.user_agent for click in site.clicks(link_id)] == [b"first", b"second"]
+
+
 async def test_codes_have_a_letter_case(site: Site, client: Client) -> None:
     """abcd and ABCD are two codes."""
     await site.add("AbCd")
@@ -400,6 +414,7 @@ async def test_an_absolute_url_names_the_domain(site: Site, client: Client, doma
     for target, place in (
         ("http://brand.example/abs1", "brand"),
         ("http://user:word@brand.example:80/abs1", "brand"),
+        ("HTTPS://brand.example/abs1", "brand"),
         ("http://localhost/abs1", "abs1"),
     ):
         for host in ("brand.example", "localhost"):

@@ -1,74 +1,23 @@
-"""Connections over time: slow, idle, half-closed and greedy clients, a stop with answers queued, a disk that refuses.
+"""Connections over time: slow, idle and half-closed clients, a stop with answers queued, a disk that refuses.
 
 Time is the lane's own clock, turned by hand; nothing here sleeps.
 """
 
 import asyncio
-import contextlib
 import gc
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-from laconic.redirect.lane import WHOLE, LaneProtocol
+from laconic.redirect.lane import WHOLE
 from tests.clicks.records import largest_file
-from tests.redirect.raw_http import Client, let_the_server_read, request, until
+from tests.redirect.gated import Gated
+from tests.redirect.raw_http import let_the_server_read, request, until
 from tests.redirect.serving import Site, open_site
 
 pytestmark = pytest.mark.anyio
-
-
-class _Gated:
-    """An application that answers when it is told to, and knows who has gone away."""
-
-    def __init__(self) -> None:
-        self.gate = asyncio.Event()
-        self.started = 0
-        self.gone = 0
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        self.started += 1
-        if scope["path"] == "/body":
-            message = await receive()
-            while message["type"] == "http.request" and message["more_body"]:
-                message = await receive()
-            if message["type"] == "http.disconnect":
-                self.gone += 1
-                return
-        if scope["path"] == "/watch":
-            await receive()
-            self.gone += (await receive())["type"] == "http.disconnect"
-            return
-        await self.gate.wait()
-        body = b"x" * (100_000 if scope["path"] == "/large" else 2)
-        headers = [(b"content-length", b"%d" % len(body))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
-
-
-@pytest.fixture
-async def gated() -> _Gated:
-    return _Gated()
-
-
-@pytest.fixture
-async def slow_site(tmp_path: Path, gated: _Gated) -> AsyncIterator[Site]:
-    """The lane in front of an application that takes its time."""
-    async with open_site(tmp_path / "slow", app=gated) as site:
-        yield site
-        gated.gate.set()
-
-
-def _is_open(client: Client, site: Site) -> bool:
-    connections = site.running.server.server_state.connections
-    return any(
-        connection.client == client.address
-        for connection in connections
-        if isinstance(connection, LaneProtocol)
-    )
 
 
 # Slow heads.
@@ -84,7 +33,7 @@ async def test_a_head_that_does_not_come_in_ten_seconds_is_not_waited_for(
         await own_site.running.connection_of(client)
         await let_the_server_read()
         own_site.pass_seconds(10)
-        assert _is_open(client, own_site)
+        assert own_site.is_open(client)
         own_site.pass_seconds(1)
         answer = await client.answer()
         assert answer.status == 408
@@ -111,7 +60,7 @@ async def test_a_slow_head_on_a_connection_that_was_used_is_cut_too(own_site: Si
         await client.send(request("/used")[:20])
         await let_the_server_read()
         own_site.pass_seconds(9)
-        assert _is_open(client, own_site)
+        assert own_site.is_open(client)
         own_site.pass_seconds(2)
         assert (await client.answer()).status == 408
 
@@ -127,12 +76,12 @@ async def test_an_idle_connection_is_closed(own_site: Site, path: str) -> None:
     async with await own_site.connect() as client:
         await client.ask(request(path))
         own_site.pass_seconds(75)
-        assert _is_open(client, own_site)
+        assert own_site.is_open(client)
         own_site.pass_seconds(1)
         assert await client.rest() == b""
 
 
-async def test_a_busy_connection_is_not_idle(slow_site: Site, gated: _Gated) -> None:
+async def test_a_busy_connection_is_not_idle(slow_site: Site, gated: Gated) -> None:
     """An answer may take as long as it takes; the idle time begins behind it."""
     async with await slow_site.connect() as client:
         await client.send(request("/slow"))
@@ -145,7 +94,7 @@ async def test_a_busy_connection_is_not_idle(slow_site: Site, gated: _Gated) -> 
         assert (await client.ask(request("/again"))).status == 200
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for(slow_site: Site, gated: _Gated) -> None:
+async def test_a_body_that_does_not_come_is_not_waited_for(slow_site: Site, gated: Gated) -> None:
     """The application is told, and the client gets 408 after 75 seconds without a byte."""
     async with await slow_site.connect() as client:
         await client.send(request("/body", "Content-Length: 10", method="POST") + b"12345")
@@ -154,7 +103,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(slow_site: Site, gate
         await client.send(b"6")
         await let_the_server_read()
         slow_site.pass_seconds(70)
-        assert _is_open(client, slow_site)
+        assert slow_site.is_open(client)
         slow_site.pass_seconds(6)
         assert (await client.answer()).status == 408
         assert await client.rest() == b""
@@ -193,7 +142,7 @@ async def test_a_half_closed_client_gets_its_answers(site: Site, warm: bool) -> 
 
 
 @pytest.mark.parametrize("count", [1, 3])
-async def test_a_half_closed_client_may_wait_long(slow_site: Site, gated: _Gated, count: int) -> None:
+async def test_a_half_closed_client_may_wait_long(slow_site: Site, gated: Gated, count: int) -> None:
     """The application begins after the client's last word; the last answer says that it is the last."""
     async with await slow_site.connect() as client:
         await client.send(request("/slow") * count)
@@ -207,7 +156,7 @@ async def test_a_half_closed_client_may_wait_long(slow_site: Site, gated: _Gated
         assert await client.rest() == b""
 
 
-async def test_a_half_closed_client_that_owes_a_body_is_cut(slow_site: Site, gated: _Gated) -> None:
+async def test_a_half_closed_client_that_owes_a_body_is_cut(slow_site: Site, gated: Gated) -> None:
     """The rest will never come; the application learns it."""
     async with await slow_site.connect() as client:
         await client.send(request("/body", "Content-Length: 10", method="POST") + b"12345")
@@ -217,7 +166,7 @@ async def test_a_half_closed_client_that_owes_a_body_is_cut(slow_site: Site, gat
     await until(lambda: gated.gone == 1)
 
 
-async def test_the_application_learns_that_its_client_has_gone(slow_site: Site, gated: _Gated) -> None:
+async def test_the_application_learns_that_its_client_has_gone(slow_site: Site, gated: Gated) -> None:
     """Also when other requests wait behind it, which plain uvicorn forgets."""
     client = await slow_site.connect()
     await client.send(request("/watch") + request("/slow") * 3)
@@ -229,134 +178,10 @@ async def test_the_application_learns_that_its_client_has_gone(slow_site: Site, 
     client.close()
 
 
-# Clients that do not read.
+# One after the other.
 
 
-async def test_a_client_that_never_reads_costs_little(own_site: Site) -> None:
-    """It pipelines thousands of requests for a long answer: the server stops reading, and holds next to nothing."""
-    link_id = await own_site.add("greedy", original_url="https://example.com/" + "x" * 1_900)
-    count = 20_000
-    async with await own_site.connect(receive_buffer=4_096) as client:
-        sending = asyncio.create_task(client.send(request("/greedy") * count))
-        connection = await own_site.running.connection_of(client)
-        most = 0
-
-        def is_stuck() -> bool:
-            nonlocal most
-            held = connection.transport.get_write_buffer_size() + len(connection.unread)
-            most = max(most, held + 2_200 * len(own_site.lane.answers))
-            return connection.flow.write_paused and connection.flow.read_paused
-
-        await until(is_stuck)
-        for _ in range(50):
-            await let_the_server_read()
-            is_stuck()
-        assert own_site.lane.answered < count
-        # A slice of requests and what one read brings, of 40 MB of answers.
-        assert most < 2_000_000
-        for _ in range(count):
-            assert (await client.answer()).status == 302
-        await sending
-    assert len(own_site.clicks(link_id)) == count
-
-
-async def test_a_client_that_never_reads_does_not_fill_the_line(slow_site: Site, gated: _Gated) -> None:
-    """The same with requests for the application: few wait in line, and all are answered in the end."""
-    count = 3_000
-    async with await slow_site.connect(receive_buffer=4_096) as client:
-        sending = asyncio.create_task(client.send(request("/slow") * count))
-        connection = await slow_site.running.connection_of(client)
-        await until(lambda: connection.flow.read_paused)
-        gated.gate.set()
-        longest = 0
-        for _ in range(count):
-            longest = max(longest, len(connection.pipeline))
-            assert (await client.answer()).status == 200
-        await sending
-        assert longest < 500
-        assert gated.started == count
-
-
-async def test_a_client_that_reads_slowly_gets_large_answers(slow_site: Site, gated: _Gated) -> None:
-    """Back-pressure in the middle of an answer does not lose what is pipelined behind it."""
-    gated.gate.set()
-    await slow_site.add("tiny")
-    async with await slow_site.connect(receive_buffer=4_096) as client:
-        await client.send(request("/large") + request("/tiny") + request("/large") + request("/tiny"))
-        sizes = [len(answer.body) for answer in await client.answers(4)]
-    assert sizes == [100_000, 2, 100_000, 2]
-
-
-@contextlib.asynccontextmanager
-async def _choking(site: Site) -> AsyncIterator[tuple[Client, LaneProtocol]]:
-    """A client with many answers on their way to it, more than there is memory for; and its connection."""
-    code = site.new_code()
-    await site.add(code, original_url="https://example.com/" + "x" * 1_900)
-    async with await site.connect(receive_buffer=4_096) as client:
-        sending = asyncio.create_task(client.send(request(f"/{code}") * 20_000))
-        connection = await site.running.connection_of(client)
-        await until(lambda: connection.flow.write_paused)
-        try:
-            yield client, connection
-        finally:
-            sending.cancel()
-            await asyncio.gather(sending, return_exceptions=True)
-
-
-async def test_a_client_that_takes_nothing_for_a_minute_is_dropped(own_site: Site) -> None:
-    """Closing would wait for it for ever; one that takes a little now and then is kept."""
-    async with _choking(own_site) as (client, connection):
-        for _ in range(4):
-            own_site.pass_seconds(40)
-            await client.answers(200)
-            await let_the_server_read()
-        assert _is_open(client, own_site)
-        await until(lambda: connection.flow.write_paused)
-        for _ in range(5):
-            own_site.pass_seconds(31)
-            await let_the_server_read()
-        assert not _is_open(client, own_site)
-        await client.rest()
-
-
-async def test_a_client_on_a_slow_line_is_kept(own_site: Site) -> None:
-    """What it takes comes out of the kernel's memory for minutes, before the server can give it more."""
-    async with _choking(own_site) as (client, _):
-        for _ in range(6):
-            own_site.pass_seconds(40)
-            await client.answers(20)
-        assert _is_open(client, own_site)
-
-
-async def test_a_closed_connection_whose_end_is_not_read_is_dropped(own_site: Site) -> None:
-    """The last answers wait in the server's memory: no longer than a minute."""
-    await own_site.add("stuck2", original_url="https://example.com/" + "x" * 1_900)
-    async with await own_site.connect(receive_buffer=4_096) as client:
-        sending = asyncio.create_task(client.send(request("/stuck2") * 5_000 + b"garbage\r\n"))
-        connection = await own_site.running.connection_of(client)
-        await until(lambda: connection.flow.write_paused)
-        connection.transport.close()
-        assert _is_open(client, own_site)
-        for _ in range(4):
-            own_site.pass_seconds(31)
-            await let_the_server_read()
-        assert not _is_open(client, own_site)
-        await asyncio.gather(sending, return_exceptions=True)
-
-
-async def test_each_wait_for_a_client_has_its_own_minute(own_site: Site) -> None:
-    """Two waits with as much unread, far apart, are not one long wait."""
-    async with await own_site.connect() as client:
-        connection = await own_site.running.connection_of(client)
-        for _ in range(3):
-            connection.pause_writing()
-            own_site.pass_seconds(40)
-            own_site.pass_seconds(40)
-            assert not connection.transport.is_closing()
-            connection.resume_writing()
-
-
-async def test_what_is_asked_for_while_the_application_works_waits(slow_site: Site, gated: _Gated) -> None:
+async def test_what_is_asked_for_while_the_application_works_waits(slow_site: Site, gated: Gated) -> None:
     """Also when the lane knows every byte of it."""
     link_id = await slow_site.add("fast")
     async with await slow_site.connect() as client:
@@ -442,7 +267,7 @@ async def test_answers_that_are_queued_go_out_when_the_server_stops(own_site: Si
 
 
 async def test_what_the_application_works_on_is_answered_when_the_server_stops(
-    slow_site: Site, gated: _Gated
+    slow_site: Site, gated: Gated
 ) -> None:
     """With `Connection: close` on the last of a line; idle connections are closed at once."""
     idle, busy = await slow_site.connect(), await slow_site.connect()

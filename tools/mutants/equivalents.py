@@ -16,6 +16,11 @@ _KEPT_WHOLE = (
 )
 _RECORDS_ARE_LONGER = "no record is as short as that"
 _NO_COMMON_BITS = "the two have no bit in common"
+_SAME_VISITOR = "what is equal makes an equal visitor"
+_NOT_ABSOLUTE = (
+    "what begins otherwise than with a letter is no absolute URL, and keeps its path and its Host header"
+)
+_ONLY_ROOM = "the kernel writes its count over it"
 _ONE_BY_ONE = "they grow by one at a time, so the bound is met exactly"
 
 EQUIVALENT: dict[tuple[str, str], str] = {
@@ -98,11 +103,22 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "redirect/lookup.py": {
             "return link if found is None else replace(link, note=str(found[-1]))": "the row has one column",
         },
+        "redirect/lane/batch.py": {
+            "if took <= 0:  # noqa: PLR1730  # the clock was set back; a call would cost more than all else here": "0 becomes 0",
+        },
         "redirect/lane/connection.py": {
-            "_SLICE_BYTES = 8 + 1024": "smaller pieces give the same answers, more slowly",
+            "self._ignore_upgrade(data[upgrade.args[-1] :])": "the parser says one thing, how far it has read",
         },
         "redirect/lane/hits.py": {
+            "if head.visitor_key != self._visitor_key:": _SAME_VISITOR,
+            "if key is not self._visitor_key:": _SAME_VISITOR,
+            'if self.url[:1] > b"/":': _NOT_ABSOLUTE,
+            'if self.url[:1] >= b"/":': _NOT_ABSOLUTE,
             'if seen[_CONNECTION] is not None and parser.get_http_version() <= "1.0":': "the parser lets no earlier version through",
+        },
+        "redirect/lane/unsent.py": {
+            "_NONE = _COUNT.pack(-1)": _ONLY_ROOM,
+            "_NONE = _COUNT.pack(1)": _ONLY_ROOM,
         },
     }.items()
     for becomes, reason in lines.items()

@@ -68,7 +68,7 @@ TARGETS = (
         ("tests/redirect",),
         {
             "redirect/blocked.py": ("tests/redirect/test_blocked.py",),
-            "redirect/cache.py": ("tests/redirect/test_cache.py",),
+            "redirect/cache.py": ("tests/redirect/test_cache.py", "tests/redirect/test_cache_bounds.py"),
             "redirect/endpoint.py": ("tests/redirect/test_endpoint.py",),
             "redirect/forwarded.py": ("tests/redirect/test_forwarded.py",),
             "redirect/hosts.py": ("tests/redirect/test_hosts.py",),
@@ -82,6 +82,7 @@ TARGETS = (
                 "tests/redirect/test_lane_refusals.py",
                 "tests/redirect/test_lane.py",
                 "tests/redirect/test_lane_flow.py",
+                "tests/redirect/test_lane_unread.py",
             ),
             "redirect/lane/hits.py": (
                 "tests/redirect/test_lane.py",
@@ -89,6 +90,7 @@ TARGETS = (
                 "tests/redirect/test_lane_refusals.py",
             ),
             "redirect/lane/known.py": ("tests/redirect/test_known_heads.py",),
+            "redirect/lane/unsent.py": ("tests/redirect/test_lane_unread.py",),
         },
     ),
 )
