@@ -1,11 +1,14 @@
-"""A site for many tests, and one of its own for a test that stops it or turns its clock."""
+"""A site for many tests, one of its own for a test that stops it or turns its clock, and an empty shared store."""
 
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from redis import Redis
 
+from laconic.storage.redis import RedisStore, open_redis
 from tests.redirect.gated import Gated
 from tests.redirect.raw_http import Client
 from tests.redirect.serving import Site, open_site
@@ -44,3 +47,17 @@ async def slow_site(tmp_path: Path, gated: Gated) -> AsyncIterator[Site]:
 async def client(site: Site) -> AsyncIterator[Client]:
     async with await site.connect() as client:
         yield client
+
+
+@pytest.fixture
+def redis(redis_url: str) -> Any:
+    client = Redis.from_url(redis_url)
+    client.flushall()
+    return client
+
+
+@pytest.fixture
+async def store(redis: Any, redis_url: str) -> AsyncIterator[RedisStore]:
+    store = open_redis(redis_url)
+    yield store
+    await store.close()

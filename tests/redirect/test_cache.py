@@ -337,6 +337,16 @@ async def test_floors_go_when_no_look_up_can_be_that_old(cache: RedirectCache, c
     assert list(cache._floors) == [key_of(1, "other")]
 
 
+async def test_how_long_changes_took_is_observed(cache: RedirectCache, clock: Clock) -> None:
+    """From the moment of each; one that seems to come from the future took no time, and of history none is known."""
+    cache.changed(1, "abc", 2, clock.moment - 300_000)
+    cache.changed(1, "abc", 3, clock.moment - 2 * SECOND)
+    cache.changed(1, "abc", 4, clock.moment + HOUR)
+    cache.changed(1, "abc", 5, None)
+    spread = cache.propagation
+    assert (spread.count, spread.counts[0], spread.most, spread.total) == (3, 1, 2.0, 2.3)
+
+
 # Changes that are not told.
 
 

@@ -109,6 +109,36 @@ async def test_a_known_block_waits_its_turn(site: Site, client: Client) -> None:
     assert [answer.status for answer in await client.answers(2)] == [200, 302]
 
 
+async def test_a_connection_with_known_blocks_is_idle_in_between(own_site: Site) -> None:
+    """From its last request on it has 75 seconds for the next, and not the ten of a head that is on its way."""
+    await own_site.add("known7")
+    async with await own_site.connect() as client:
+        for _ in range(3):
+            assert (await client.ask(request("/known7"))).status == 302
+            own_site.pass_seconds(70)
+            assert own_site.is_open(client)
+        own_site.pass_seconds(6)
+        assert not own_site.is_open(client)
+
+
+async def test_a_known_block_is_no_way_to_an_entry_past_its_time(own_site: Site) -> None:
+    """To the very microsecond, which all answers of a tick share."""
+    await own_site.add("known8")
+    async with await own_site.connect() as client:
+        await client.ask(request("/known8"))
+        connection = await own_site.running.connection_of(client)
+        (entry,) = own_site.lane.entries.values()
+        for _ in range(2):
+            connection.data_received(request("/known8"))
+            entry.fresh_until = own_site.lane.begun + 1
+        connection.data_received(request("/known8"))
+        assert len(own_site.lane.answers) == 3
+        entry.fresh_until = own_site.lane.begun
+        connection.data_received(request("/known8"))
+        assert len(own_site.lane.answers) == 3
+        assert len(await client.answers(4)) == 4
+
+
 async def test_a_known_block_means_nothing_for_another_method_or_version(site: Site, client: Client) -> None:
     """Only what the same first line would mean."""
     link_id = await site.add("known4")

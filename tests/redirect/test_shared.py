@@ -2,11 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from redis import Redis
 
 from laconic import clock
 from laconic.clock import DAY, HOUR, MINUTE, SECOND
@@ -19,20 +18,6 @@ from tests.redirect.links import Rows, link
 
 _KEY = key_of(1, "abc")
 _NAME = "laconic:test:link:1/abc"
-
-
-@pytest.fixture
-def redis(redis_url: str) -> Any:
-    client = Redis.from_url(redis_url)
-    client.flushall()
-    return client
-
-
-@pytest.fixture
-async def store(redis: Any, redis_url: str) -> AsyncIterator[RedisStore]:
-    store = open_redis(redis_url)
-    yield store
-    await store.close()
 
 
 class Machine:

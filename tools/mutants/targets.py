@@ -75,7 +75,7 @@ TARGETS = (
             "redirect/lookup.py": ("tests/redirect/test_lookup.py", "tests/redirect/test_endpoint.py"),
             "redirect/model.py": ("tests/redirect/test_model.py", "tests/redirect/test_cache.py"),
             "redirect/recent.py": ("tests/redirect/test_recent.py",),
-            "redirect/shared.py": ("tests/redirect/test_shared.py",),
+            "redirect/shared.py": ("tests/redirect/test_shared.py", "tests/redirect/test_shared_writes.py"),
             "redirect/spread.py": ("tests/redirect/test_spread.py",),
             "redirect/lane/batch.py": ("tests/redirect/test_batch.py", "tests/redirect/test_lane.py"),
             "redirect/lane/connection.py": (
