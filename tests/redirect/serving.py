@@ -207,15 +207,20 @@ class Site:
 
 @contextlib.asynccontextmanager
 async def open_site(
-    folder: Path, *, app: Application | None = None, trusted_proxies: tuple[str, ...] = ()
+    folder: Path,
+    *,
+    app: Application | None = None,
+    trusted_proxies: tuple[str, ...] = (),
+    looks_up: bool = False,
 ) -> AsyncIterator[Site]:
-    """`app` stands in for Laconic's own application behind the lane."""
+    """`app` stands in for Laconic's own application behind the lane; `looks_up` as `Lane` has it."""
     settings = Settings(data=str(folder), base_url="http://localhost:8000", trusted_proxies=trusted_proxies)
     await migrate(settings.effective_database_url)
     async with open_services(settings) as services:
         services.cache.following()
         journal = Journal(settings.journal_folder)
-        lane = Lane(services.cache, services.hosts, journal, TrustedProxies(trusted_proxies))
+        proxies = TrustedProxies(trusted_proxies)
+        lane = Lane(services.cache, services.hosts, journal, proxies, looks_up=looks_up)
         # A whole number, so that what passes from here on is exact.
         lane.second = float(ceil(lane.second))
         try:

@@ -178,6 +178,20 @@ async def test_look_ups_and_what_the_lane_found_itself_are_counted(cache: Redire
     await cache.find(1, "abc")
     counts = cache.counts
     assert (counts.look_ups, counts.at_once, counts.hits, counts.misses) == (2, 1, 1, 2)
+    assert counts.asked_twice == 1
+
+
+async def test_the_lane_does_not_wait_for_a_look_up(cache: RedirectCache, rows: Rows) -> None:
+    """One that is not answered at once is nobody's: whoever asks next begins anew. Nor is a failure an answer."""
+    rows.gate.clear()
+    assert cache.find_now(1, "abc") is None
+    assert not cache._flights
+    rows.is_away = True
+    assert cache.find_now(1, "new") is None
+    assert (cache.counts.at_once, cache.counts.asked_twice) == (0, 0)
+    rows.is_away = False
+    rows.gate.set()
+    assert _version(await cache.find(1, "abc")) == 1
 
 
 # Changes that are told.

@@ -10,7 +10,7 @@ import pytest
 
 from laconic.clock import HOUR, SECOND, now
 from laconic.redirect.hosts import Site as HostSite
-from laconic.redirect.lane import lane_protocol
+from laconic.redirect.lane import hits, lane_protocol
 from tests.redirect.raw_http import Client, Closed, let_the_server_read, request, until
 from tests.redirect.serving import Running, Site, open_site, run
 
@@ -161,6 +161,20 @@ async def test_an_expired_link_never_redirects(site: Site, client: Client) -> No
     assert answer.status == 410
     assert json.loads(answer.body)["code"] == "link_expired"
     assert all(click.moment < expires_at for click in site.clicks(link_id))
+
+
+@pytest.mark.parametrize(("microsecond", "answered"), [(-1, 1), (0, 0)])
+async def test_the_lane_answers_to_the_last_microsecond_of_an_entry(
+    own_site: Site, monkeypatch: pytest.MonkeyPatch, microsecond: int, answered: int
+) -> None:
+    """And not in the one in which it must be checked again: then the application does."""
+    await own_site.add("last1")
+    (entry,) = own_site.lane.entries.values()
+    moment = entry.fresh_until + microsecond
+    monkeypatch.setattr(hits, "nanoseconds", lambda: 1000 * moment)
+    async with await own_site.connect() as client:
+        assert (await client.ask(request("/last1"))).status == 302
+    assert own_site.lane.answered == answered
 
 
 async def test_the_lane_does_not_answer_what_is_in_doubt(own_site: Site) -> None:

@@ -68,7 +68,11 @@ TARGETS = (
         ("tests/redirect",),
         {
             "redirect/blocked.py": ("tests/redirect/test_blocked.py",),
-            "redirect/cache.py": ("tests/redirect/test_cache.py", "tests/redirect/test_cache_bounds.py"),
+            "redirect/cache.py": (
+                "tests/redirect/test_cache.py",
+                "tests/redirect/test_cache_bounds.py",
+                "tests/redirect/test_shared.py",
+            ),
             "redirect/endpoint.py": ("tests/redirect/test_endpoint.py",),
             "redirect/forwarded.py": ("tests/redirect/test_forwarded.py",),
             "redirect/hosts.py": ("tests/redirect/test_hosts.py",),
@@ -86,6 +90,7 @@ TARGETS = (
             ),
             "redirect/lane/hits.py": (
                 "tests/redirect/test_lane.py",
+                "tests/redirect/test_lane_misses.py",
                 "tests/redirect/test_known_heads.py",
                 "tests/redirect/test_lane_refusals.py",
             ),
