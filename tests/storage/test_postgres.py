@@ -20,6 +20,7 @@ from laconic.storage.database import Statements
 from laconic.storage.migrate import read_migrations
 from laconic.storage.postgres import PostgresDatabase, open_postgres
 from laconic.storage.postgres_session import migrate_postgres, postgres_schema_version
+from laconic.storage.postgres_sql import for_each
 from tests.servers import PostgresServer
 from tests.storage.follower import Follower
 
@@ -736,6 +737,23 @@ async def test_search_uses_its_index(fresh_postgres_url: str) -> None:
         return "\n".join(row[0] for row in rows)
 
     assert "short_link_text_idx" in await database.transaction(explain)
+    await database.close()
+
+
+async def test_look_ups_together_use_the_index_of_one(fresh_postgres_url: str) -> None:
+    """A probe for each by domain and code: anything else would read every link for a handful of codes."""
+    await migrate_postgres(fresh_postgres_url)
+    database = await open_postgres(fresh_postgres_url)
+    sql = for_each("SELECT id FROM short_link WHERE domain_id = $1 AND short_code = $2", (1, "code"))
+
+    async def explain(statements: Statements) -> str:
+        await statements.execute("SET LOCAL enable_seqscan = off")
+        rows = await statements.fetch_all(f"EXPLAIN {sql}", [1, 1], ["code", "another"])
+        return "\n".join(row[0] for row in rows)
+
+    plan = await database.transaction(explain)
+    assert "Index Scan using short_link_code_key" in plan
+    assert "(domain_id = wanted.given1) AND ((short_code)::text = wanted.given2)" in plan
     await database.close()
 
 
