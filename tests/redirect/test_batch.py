@@ -117,6 +117,14 @@ async def test_when_the_worker_stops_each_connection_hears_it_with_its_last_answ
     assert (lane.entries, lane.find_now) == ({}, None)
 
 
+async def test_of_many_answers_to_one_connection_the_last_says_that_the_worker_stops(lane: Lane) -> None:
+    """However many there are."""
+    connection = _Connection()
+    put(lane, *[(connection, redirect(), False)] * 1_000)
+    lane.stop()
+    assert [CLOSE in answer for answer in connection.written] == [False] * 999 + [True]
+
+
 async def test_a_sweep_asks_every_connection(lane: Lane) -> None:
     """With the second that it is, also those that leave while it lasts."""
     asked: list[float] = []

@@ -55,6 +55,14 @@ async def test_visited_entries_survive(rows: Rows, clock: Clock) -> None:
     assert rows.asked == 201
 
 
+async def test_a_visit_saves_an_entry_once(rows: Rows, clock: Clock) -> None:
+    """Who was spared and is not asked for again goes in the next round."""
+    cache = RedirectCache(rows, most_entries=2, now=clock)
+    for code in ("a", "b", "a", "b", "c", "d"):
+        await cache.find(1, code)
+    assert list(cache.entries) == [key_of(1, "b"), key_of(1, "d")]
+
+
 async def test_one_eviction_passes_over_a_bounded_number(rows: Rows, clock: Clock) -> None:
     """When all were visited, the loop does not stop to walk through all of them."""
     cache = RedirectCache(rows, most_entries=1_000, now=clock)

@@ -15,7 +15,7 @@ from laconic.clock import SECOND
 from laconic.redirect.cache import RedirectCache
 from laconic.redirect.endpoint import RedirectEndpoint
 from laconic.redirect.forwarded import TrustedProxies
-from laconic.redirect.hosts import Hosts
+from laconic.redirect.hosts import Hosts, Site
 from laconic.redirect.model import LinkRow
 from laconic.settings import Settings
 from laconic.storage.engines import migrate
@@ -41,7 +41,8 @@ class _Visitor:
     """Asks an endpoint as a server would."""
 
     def __init__(self, cache: RedirectCache, journal: Journal, *proxies: str) -> None:
-        hosts = Hosts(1, {"localhost": 1, "brand.example": 7})
+        hosts = Hosts(1, {"localhost": 1})
+        hosts.put("brand.example", Site(7, not_found_target="https://brand.example/none"))
         self._endpoint = RedirectEndpoint(cache, hosts, journal, TrustedProxies(proxies), show_refusal)
 
     async def ask(
@@ -139,7 +140,8 @@ async def test_a_trusted_proxy_tells_the_visitors_address(
     rows.rows[1, "abc"] = link()
     with contextlib.closing(Journal(tmp_path / "journal")) as journal:
         visitor = _Visitor(cache, journal, "203.0.113.9")
-        await visitor.ask("/abc", *((b"x-forwarded-for", line) for line in forwarded))
+        others = [(b"accept", b"192.0.2.8"), (b"x-real-ip", b"192.0.2.9")]
+        await visitor.ask("/abc", *((b"x-forwarded-for", line) for line in forwarded), *others)
     assert [click.address for click in clicks_of(tmp_path / "journal")] == [address]
 
 
@@ -175,6 +177,28 @@ async def test_a_no_says_why(
         assert "abc" in _assert_page(await visitor.ask("/abc", _BROWSER), status)
     assert clicks_of(tmp_path / "journal") == []
     assert rows.asked == 1
+
+
+async def test_a_domain_may_send_on_who_follows_no_link_of_its(
+    visitor: _Visitor, rows: Rows, tmp_path: Path
+) -> None:
+    """A code that nobody ever made, without a click; what is gone or malformed is refused there as elsewhere."""
+    rows.rows[7, "gone"] = link(is_active=False, gone_reason="disabled")
+    shown = await visitor.ask("/nobody", host=b"brand.example")
+    assert (shown.status, shown.headers[b"location"], shown.body) == (302, b"https://brand.example/none", b"")
+    assert (shown.headers[b"content-length"], shown.headers[b"expires"]) == (b"0", b"0")
+    assert (await visitor.ask("/gone", host=b"brand.example")).status == 410
+    assert (await visitor.ask("/a.b", host=b"brand.example")).status == 400
+    assert (await visitor.ask("/nobody")).status == 404
+    assert clicks_of(tmp_path / "journal") == []
+
+
+@pytest.mark.parametrize("path", ["/a." + "b" * 100, "/a/" + "b" * 100])
+async def test_of_what_is_no_code_64_characters_are_shown(visitor: _Visitor, path: str) -> None:
+    """However long it is."""
+    page = (await visitor.ask(path, _BROWSER)).body.decode()
+    assert path[1:65] in page
+    assert path[1:66] not in page
 
 
 @pytest.mark.parametrize("code", ["a.b", "a b", "a" * 65, "äöü", "a\x00", "<script>", "a=b", "abc,", "�"])

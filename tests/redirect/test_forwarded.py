@@ -4,7 +4,7 @@ import pytest
 
 from laconic.redirect.forwarded import TrustedProxies
 
-PROXIES = TrustedProxies(["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"])
+PROXIES = TrustedProxies(["10.0.0.0/8", "192.0.2.7", "2001:db8::/32", "172.16.0.1/12"])
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,7 @@ PROXIES = TrustedProxies(["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"])
         ("10.1.2.3", True),
         ("192.0.2.7", True),
         ("192.0.2.8", False),
+        ("172.20.0.1", True),
         ("::ffff:10.1.2.3", True),
         ("2001:db8::1%eth0", True),
         ("2001:db9::1", False),

@@ -1,5 +1,6 @@
 """The lane over raw sockets: what it answers, what it counts, and what it hands on whole."""
 
+import ast
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -87,8 +88,10 @@ async def test_head_is_answered_without_a_click(site: Site, client: Client, warm
     """By the lane and by the endpoint; the answer has the same headers."""
     code = f"head{warm:d}"
     link_id = await site.add(code, warm=warm)
+    before = site.lane.answered
     head = await client.ask(request(f"/{code}", method="HEAD"), to_head=True)
     assert (head.status, head.location) == (302, f"https://example.com/{code}")
+    assert site.lane.answered == before + warm
     assert site.clicks(link_id) == []
     got = await client.ask(request(f"/{code}"))
     assert [header for header in got.headers if header[0] != "date"] == [
@@ -102,9 +105,10 @@ async def test_a_link_is_followed_with_get_and_head_alone(site: Site, client: Cl
     """405 with what is allowed, also when the lane knows the link; and no click."""
     code = f"m{method.lower()}"
     link_id = await site.add(code)
-    answer = await client.ask(request(f"/{code}", "Content-Length: 0", method=method))
-    assert answer.status == 405
-    assert answer.header("allow") == "GET, HEAD"
+    for headers in ([], ["Content-Length: 0"]):
+        answer = await client.ask(request(f"/{code}", *headers, method=method))
+        assert answer.status == 405
+        assert answer.header("allow") == "GET, HEAD"
     assert site.clicks(link_id) == []
 
 
@@ -610,6 +614,19 @@ async def test_what_falls_through_is_whole(echoes: tuple[Running, Running], numb
     expected = answers[0].body.replace(b", (b't', b'v')", b"")
     assert [answer.body for answer in answers[1:]] == [expected, expected]
     assert [answer.is_last for answer in answers[1:]] == [answers[0].is_last] * 2
+
+
+async def test_a_wish_to_upgrade_is_all_that_is_left_out(echoes: tuple[Running, Running]) -> None:
+    """What else the Connection header says stays, and so does every other header."""
+    headers = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "X: a, upgrade", "HTTP2-Settings: AAMA")
+    async with await echoes[1].connect() as client:
+        seen = json.loads((await client.ask(request("/x", *headers))).body)["headers"]
+    assert ast.literal_eval(seen) == [
+        (b"host", b"localhost"),
+        (b"connection", b"HTTP2-Settings"),
+        (b"x", b"a, upgrade"),
+        (b"http2-settings", b"AAMA"),
+    ]
 
 
 # Split heads.

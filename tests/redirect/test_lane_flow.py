@@ -94,6 +94,21 @@ async def test_a_busy_connection_is_not_idle(slow_site: Site, gated: Gated) -> N
         assert (await client.ask(request("/again"))).status == 200
 
 
+async def test_uvicorns_timer_of_an_idle_connection_ends_with_the_next_request(
+    slow_site: Site, gated: Gated
+) -> None:
+    """Or it would cut off an answer that takes long."""
+    async with await slow_site.connect() as client:
+        connection = await slow_site.running.connection_of(client)
+        gated.gate.set()
+        await client.ask(request("/slow"))
+        assert connection.timeout_keep_alive_task is not None
+        gated.gate.clear()
+        await client.send(request("/slow"))
+        await until(lambda: gated.started == 2)
+        assert connection.timeout_keep_alive_task is None
+
+
 async def test_a_body_that_does_not_come_is_not_waited_for(slow_site: Site, gated: Gated) -> None:
     """The application is told, and the client gets 408 after 75 seconds without a byte."""
     async with await slow_site.connect() as client:

@@ -215,9 +215,12 @@ async def test_a_head_may_have_32_kib_on_its_way_and_not_a_byte_more(site: Site)
     head = request("/bound", "X: " + "a" * 40_000)
     bound = 32 * 1024
     async with await site.connect() as client:
-        await client.send(head[:bound])
-        await let_the_server_read()
-        assert (await client.ask(b"\r\n\r\n")).status == 302
+        for _ in range(2):
+            await client.send(head[:bound])
+            await let_the_server_read()
+            assert (await client.ask(b"\r\n\r\n")).status == 302
+        await client.send(head[: bound + 1])
+        assert (await client.answer()).status == 431
     async with await site.connect() as client:
         await client.send(head[: bound + 1])
         assert (await client.answer()).status == 431

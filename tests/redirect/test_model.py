@@ -6,7 +6,16 @@ from typing import Any
 import pytest
 
 from laconic.clock import DAY, SECOND
-from laconic.redirect.model import LinkRow, Redirect, Tombstone, cache_headers, is_expired, judge, status_line
+from laconic.redirect.model import (
+    REDIRECT_STATUSES,
+    LinkRow,
+    Redirect,
+    Tombstone,
+    cache_headers,
+    is_expired,
+    judge,
+    status_line,
+)
 from tests.redirect.links import LINK, NOON
 
 
@@ -99,4 +108,9 @@ def test_the_lane_uses_an_entry_until_its_expiry_at_most() -> None:
 
 def test_a_status_line_has_its_words() -> None:
     """As the register of status codes has them."""
-    assert status_line(302) == b"HTTP/1.1 302 Found\r\n"
+    assert [status_line(status) for status in REDIRECT_STATUSES] == [
+        b"HTTP/1.1 301 Moved Permanently\r\n",
+        b"HTTP/1.1 302 Found\r\n",
+        b"HTTP/1.1 307 Temporary Redirect\r\n",
+        b"HTTP/1.1 308 Permanent Redirect\r\n",
+    ]

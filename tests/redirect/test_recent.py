@@ -1,5 +1,7 @@
 """What has changed lately."""
 
+import pytest
+
 from laconic.redirect.recent import RecentChanges
 
 
@@ -29,6 +31,26 @@ def test_a_change_is_known_for_the_whole_time_and_not_for_ever() -> None:
             assert recent.floor(b"1/abc") == 7
         clock.seconds = told_at + 200
         assert recent.floor(b"1/abc") == 0
+
+
+@pytest.mark.parametrize(("seconds", "floor"), [(119, 7), (120, 0), (1_000, 0)])
+def test_a_change_before_a_long_silence_is_forgotten(seconds: float, floor: int) -> None:
+    """Nobody has asked meanwhile, so both tables have served their time at once."""
+    clock = _Clock()
+    recent = RecentChanges(60, clock)
+    recent.note(b"1/abc", 7)
+    clock.seconds = seconds
+    assert recent.floor(b"1/abc") == floor
+
+
+def test_the_tables_take_8_mib() -> None:
+    """Before and after their turns."""
+    clock = _Clock()
+    recent = RecentChanges(60, clock)
+    for seconds in (0, 61, 1_000):
+        clock.seconds = seconds
+        recent.note(b"1/abc", 7)
+        assert [len(table) * table.itemsize for table in (recent._new, recent._old)] == [4 << 20] * 2
 
 
 def test_links_that_did_not_change_are_hardly_ever_taken_for_changed() -> None:

@@ -181,6 +181,16 @@ async def test_a_write_that_was_stuck_on_its_way_does_not_live_from_its_arrival_
     assert redis.get(_NAME) is None
 
 
+async def test_a_clock_that_is_ahead_makes_nothing_live_longer(
+    store: RedisStore, rows: Rows, redis: Any
+) -> None:
+    """An hour by the clock of Redis, whatever whoever writes takes for the time."""
+    ahead = Machine(store, rows, now=lambda: clock.now() + DAY)
+    ahead.shared.keep(_KEY, link())
+    await ahead.written()
+    assert 3_540_000 < redis.pttl(_NAME) <= 3_600_000
+
+
 async def test_what_a_writer_has_changed_is_there_before_anybody_asks(
     here: Machine, there: Machine, rows: Rows, redis: Any
 ) -> None:
@@ -205,6 +215,7 @@ async def test_a_listener_overwrites_what_a_dead_writer_did_not(
     there.changed(2)
     await there.written()
     assert _held(redis) == {"version": 2, "floor": True}
+    assert 3_540_000 < redis.pttl(_NAME) <= 3_600_000
 
 
 # Each race of which the design speaks, in exactly that order.
@@ -393,6 +404,14 @@ async def test_what_a_stranger_has_written_is_no_answer(here: Machine, redis: An
     assert decode(value, clock.now()) is None
     redis.set(_NAME, value)
     assert _version(await here.find()) == 1
+
+
+def test_a_redirect_of_no_link_counts_for_none() -> None:
+    """A stranger has written it: no link may have its clicks."""
+    document = {"version": 1, "created_at": 1, "expires_at": None, "is_tombstone": False, "link_id": None}
+    entry = decode(json.dumps(document | {"target": "https://a/", "status": 302}).encode(), clock.now())
+    assert isinstance(entry, Redirect)
+    assert entry.link_id == 0
 
 
 async def test_p7_without_the_database_what_redis_knows_goes_on(

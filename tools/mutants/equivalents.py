@@ -20,6 +20,8 @@ _SAME_VISITOR = "what is equal makes an equal visitor"
 _NOT_ABSOLUTE = (
     "what begins otherwise than with a letter is no absolute URL, and keeps its path and its Host header"
 )
+_ONLY_GROW = "doubts only grow, and are asked only whether they have"
+_NO_SIZE = "no size is below 0"
 _ONLY_ROOM = "the kernel writes its count over it"
 _ONE_BY_ONE = "they grow by one at a time, so the bound is met exactly"
 
@@ -95,6 +97,12 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "and self.minimum > 1": "a tenth of one code is none, and nothing is below that",
         },
         "redirect/cache.py": {
+            "if self._recheck > _RECHECK_UNFOLLOWED:": "there are two values, and this is the smaller one",
+            "if not self._is_buried(key, entry.version) and self._doubts <= doubts:": _ONLY_GROW,
+            "if entry is None or self._is_buried(key, entry.version) or self._doubts > doubts:": _ONLY_GROW,
+            "self._doubts += 2": _ONLY_GROW,
+            "if entry.fresh_until <= 0 or moment >= entry.checked_at + self._recheck:": "no moment is below 0",
+            "if self.monotonic() < self._failed_until.get(key, -1.0):": "the clock never shows less than 0",
             "_KEEP_GONE = 3601 * SECOND": "whatever is remembered is asked for again after a minute",
         },
         "redirect/hosts.py": {
@@ -103,10 +111,18 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "redirect/lookup.py": {
             "return link if found is None else replace(link, note=str(found[-1]))": "the row has one column",
         },
+        "redirect/recent.py": {
+            "self._turn_at = monotonic() - seconds": "the first turn comes at once, and finds both tables empty",
+        },
+        "redirect/shared.py": {
+            "break  # a change was told while it waited": "the rest goes out with the next batch, at once",
+        },
         "redirect/lane/batch.py": {
             "if took <= 0:  # noqa: PLR1730  # the clock was set back; a call would cost more than all else here": "0 becomes 0",
         },
         "redirect/lane/connection.py": {
+            "self.stuck_bytes = -2": _NO_SIZE,
+            "self.stuck_bytes = ~1": _NO_SIZE,
             "self._ignore_upgrade(data[upgrade.args[-1] :])": "the parser says one thing, how far it has read",
         },
         "redirect/lane/hits.py": {
@@ -114,6 +130,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "if key is not self._visitor_key:": _SAME_VISITOR,
             'if self.url[:1] > b"/":': _NOT_ABSOLUTE,
             'if self.url[:1] >= b"/":': _NOT_ABSOLUTE,
+            'if self.url[: 2] != b"/":': _NOT_ABSOLUTE,
             'if seen[_CONNECTION] is not None and parser.get_http_version() <= "1.0":': "the parser lets no earlier version through",
         },
         "redirect/lane/unsent.py": {
