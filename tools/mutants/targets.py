@@ -85,11 +85,13 @@ TARGETS = (
             "redirect/lane/connection.py": (
                 "tests/redirect/test_lane_refusals.py",
                 "tests/redirect/test_lane.py",
+                "tests/redirect/test_lane_hands_on.py",
                 "tests/redirect/test_lane_flow.py",
                 "tests/redirect/test_lane_unread.py",
             ),
             "redirect/lane/hits.py": (
                 "tests/redirect/test_lane.py",
+                "tests/redirect/test_lane_hands_on.py",
                 "tests/redirect/test_lane_misses.py",
                 "tests/redirect/test_known_heads.py",
                 "tests/redirect/test_lane_refusals.py",
