@@ -136,6 +136,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "redirect/lane/unsent.py": {
             "_NONE = _COUNT.pack(-1)": _ONLY_ROOM,
             "_NONE = _COUNT.pack(1)": _ONLY_ROOM,
+            "held += _COUNT.unpack(fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, _NONE))[-1]": "it is one number",
         },
     }.items()
     for becomes, reason in lines.items()
