@@ -8,6 +8,8 @@ primary key is the referee, and whoever loses takes the next id.
 
 import secrets
 
+# What a record's id is at most, on both engines.
+LARGEST_ID = (1 << 63) - 1
 _TAIL_BITS = 22
 _TAIL_SIZE = 1 << _TAIL_BITS
 # 2020-01-01: forty-one bits of milliseconds from here last until 2089.

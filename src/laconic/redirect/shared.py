@@ -18,6 +18,7 @@ from typing import Any
 from laconic import clock
 from laconic.clock import HOUR, MINUTE, SECOND
 from laconic.errors import SharedAway
+from laconic.ids import LARGEST_ID
 from laconic.redirect.blocked import BlockedHosts
 from laconic.redirect.lookup import block
 from laconic.redirect.model import REDIRECT_STATUSES, Entry, LinkRow, Redirect, Tombstone, judge
@@ -266,6 +267,10 @@ def _entry(document: dict[str, Any], moment: int, blocked: BlockedHosts) -> Entr
     if not (
         isinstance(target, str) and target.isascii() and target.isprintable() and status in REDIRECT_STATUSES
     ):
+        return None
+    # Its clicks are journaled under it.
+    link_id = document["link_id"]
+    if type(link_id) is not int or not 0 < link_id <= LARGEST_ID:
         return None
     entry = judge(block(_row(document, target, status), blocked), moment)
     entry.checked_at = created_at

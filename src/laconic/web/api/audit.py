@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from laconic.clock import from_datetime
 from laconic.errors import ChoiceRefused
+from laconic.ids import LARGEST_ID
 from laconic.web.api.answers import API_HEADERS, json_response
 from laconic.web.api.authentication import Gate
 from laconic.web.api.openapi import problems
@@ -25,7 +26,6 @@ from laconic.workspaces.model import ADMIN, OPERATOR
 _INSTALLATION = "/api/admin/audit"
 _LARGEST_PAGE = 1_000
 _EXPORT_PAGE = 1_000
-_LARGEST_ID = (1 << 63) - 1
 _LARGEST_MOMENT = 1 << 60
 # A cell that begins so is a formula to a spreadsheet, and its text may come from anybody.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -196,7 +196,7 @@ def read_cursor(text: str | None) -> tuple[int, int] | None:
     moment, _, event_id = text.partition("-")
     if not (moment.isascii() and moment.isdigit() and event_id.isascii() and event_id.isdigit()):
         raise ChoiceRefused("cursor", "This is no cursor of ours.")
-    if int(moment) > _LARGEST_MOMENT or int(event_id) > _LARGEST_ID:
+    if int(moment) > _LARGEST_MOMENT or int(event_id) > LARGEST_ID:
         raise ChoiceRefused("cursor", "This is no cursor of ours.")
     return int(moment), int(event_id)
 

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from laconic.clock import to_rfc3339
 from laconic.errors import EntryUnknown, LinkUnknown
+from laconic.ids import LARGEST_ID
 from laconic.oversight.model import BlockedHost, Report, ReportState, Takedown
 from laconic.web.api.answers import API_HEADERS, json_response
 from laconic.web.api.authentication import Gate
@@ -346,4 +347,4 @@ def entry_number(text: str) -> int:
     """An id that was given out: what is no number was not."""
     if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER + 1):
         raise EntryUnknown("There is no such entry.")
-    return min(int(text), (1 << 63) - 1)
+    return min(int(text), LARGEST_ID)

@@ -4,14 +4,14 @@ import re
 
 from laconic.clock import to_rfc3339
 from laconic.errors import ChoiceRefused, RecordUnknown
+from laconic.ids import LARGEST_ID
 
 _ID = re.compile("[0-9]{1,19}")
-_LARGEST_ID = (1 << 63) - 1
 
 
 def parse_id(text: str, kind: str) -> int:
     """What cannot be an id is an id that nobody has."""
-    if not _ID.fullmatch(text) or int(text) > _LARGEST_ID:
+    if not _ID.fullmatch(text) or int(text) > LARGEST_ID:
         raise RecordUnknown(kind)
     return int(text)
 
@@ -19,7 +19,7 @@ def parse_id(text: str, kind: str) -> int:
 def parse_cursor(text: str | None) -> int:
     if text is None:
         return 0
-    if not _ID.fullmatch(text) or int(text) > _LARGEST_ID:
+    if not _ID.fullmatch(text) or int(text) > LARGEST_ID:
         raise ChoiceRefused("cursor", "This is no cursor of ours.")
     return int(text)
 
