@@ -50,7 +50,7 @@ bench: setup-dev ## Measure, beside nginx and a textbook shortener, and write do
 ifndef SEED
 SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 endif
-# Most of these tests wait for servers to come back: two at a time, a file's tests in one process, the longest files first.
+# Most of these tests wait for servers to come back: two at a time, a file's tests in one process: quick files, then the longest first.
 # Those that tell times go before them, alone. Half an hour is for all; pytest's 5 says that ARGS left nothing of a kind.
 FAULT_WORKERS ?= 2
 FAULTS = $(BIN)/python -m pytest tests -m "" --until $$end --seed $(SEED) --hypothesis-seed=$(SEED) \

@@ -21,6 +21,9 @@ import pytest
 Recorder = Callable[[str, object], None]
 
 _DOCS = Path(__file__).parents[1] / "docs"
+# Of a whole file, and of all tests together from which on they tell how fast a machine is.
+_QUICK_SECONDS = 40
+_TELLING_SECONDS = 20
 _NAME = re.compile(r"test_p(\d+)_")
 _TITLES = {
     1: "A create that was answered survives `kill -9` of any process: 0 lost of 100,000 over 200 kills",
@@ -61,7 +64,10 @@ def add_options(parser: pytest.Parser) -> None:
 def configure(config: pytest.Config) -> None:
     if config.option.seed is None:
         config.option.seed = random.SystemRandom().randrange(1 << 32)
-    if config.option.promises and not hasattr(config, "workerinput"):
+    if not config.option.promises:
+        return
+    config.pluginmanager.register(Pace(read(_DOCS / "promises.json")), "pace")
+    if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Ledger(_DOCS), "promises")
 
 
@@ -78,19 +84,20 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
         kind = "timed" if item.get_closest_marker("timed") else "untimed"
         (chosen if is_proof and wanted in {"all", kind} else left).append(item)
     config.hook.pytest_deselected(items=left)
-    items[:] = longest_first(chosen, read(_DOCS / "promises.json"))
+    items[:] = in_order(chosen, read(_DOCS / "promises.json"))
 
 
-def longest_first(items: list[pytest.Item], outcomes: dict[str, dict[str, Any]]) -> list[pytest.Item]:
-    """File by file, by what they took the last time: with several workers none is left with a long one at the end.
+def in_order(items: list[pytest.Item], outcomes: dict[str, dict[str, Any]]) -> list[pytest.Item]:
+    """File by file, by what they took the last time: the many quick ones, then the longest of the others first.
 
-    A file that has not run before may be long; it goes first.
+    So a machine on which not all of it fits leaves out a few long ones, and has shown by then how slow it is; and with
+    several workers none is left with a long one at the end. A file that has not run before may be long.
     """
     took: dict[str, float] = {}
     for item in items:
         seconds = outcomes.get(item.nodeid, {"seconds": float("inf")})["seconds"]
         took[_file(item)] = took.get(_file(item), 0) + seconds
-    return sorted(items, key=lambda item: -took[_file(item)])
+    return sorted(items, key=lambda item: (took[_file(item)] > _QUICK_SECONDS, -took[_file(item)]))
 
 
 def _file(item: pytest.Item) -> str:
@@ -98,11 +105,29 @@ def _file(item: pytest.Item) -> str:
 
 
 def leave_out_late(item: pytest.Item) -> None:
-    """By how long it took the last time."""
-    if item.config.option.promises:
-        expected = read(_DOCS / "promises.json").get(item.nodeid, {"seconds": 0})["seconds"]
-        if time.time() + expected > item.config.option.until:
-            pytest.skip("left out: it would end too late")
+    """By how long it took the last time, and how much slower this machine is."""
+    pace: Any = item.config.pluginmanager.get_plugin("pace")
+    if pace is not None and time.time() + pace.expected(item.nodeid) > item.config.option.until:
+        pytest.skip("left out: it would end too late")
+
+
+class Pace:
+    """How long tests take here, beside how long they took where they ran last."""
+
+    def __init__(self, outcomes: dict[str, dict[str, Any]]) -> None:
+        self._last = {node: found["seconds"] for node, found in outcomes.items()}
+        self._there = 0.0
+        self._here = 0.0
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.passed and report.when != "teardown":
+            self._here += report.duration
+            self._there += self._last.get(report.nodeid, 0) if report.when == "call" else 0
+
+    def expected(self, node: str) -> float:
+        """Never less than the last time; a few quick ones say nothing about the machine."""
+        slower = self._here / self._there if self._there >= _TELLING_SECONDS else 1.0
+        return float(self._last.get(node, 0) * max(1.0, slower))
 
 
 @pytest.fixture(scope="session")

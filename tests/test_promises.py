@@ -1,6 +1,7 @@
 """The page of promises: a row for each test, with what it found and when."""
 
 import json
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -122,10 +123,47 @@ def test_long_ones_are_chosen_and_quick_ones_where_there_are_none(wanted: str, c
     assert len(gone) == len(marks) - len(chosen)
 
 
-def test_files_that_took_longest_go_first() -> None:
+def test_quick_files_go_first_and_then_the_longest() -> None:
     """All tests of a file together, in their own order; a file that nobody has seen run may be the longest."""
-    took = {"a.py::test_1": 3, "b.py::test_2": 1, "b.py::test_1": 4, "c.py::test_1": 0}
+    took = {
+        "a.py::test_1": 300,
+        "b.py::test_2": 100,
+        "b.py::test_1": 400,
+        "c.py::test_1": 0,
+        "e.py::test_1": 30,
+    }
     items: list[Any] = [SimpleNamespace(nodeid=name) for name in (*took, "d.py::test_new")]
     outcomes = {name: {"seconds": seconds} for name, seconds in took.items()}
-    names = [item.nodeid for item in promises.longest_first(items, outcomes)]
-    assert names == ["d.py::test_new", "b.py::test_2", "b.py::test_1", "a.py::test_1", "c.py::test_1"]
+    names = [item.nodeid for item in promises.in_order(items, outcomes)]
+    quick, long = ["e.py::test_1", "c.py::test_1"], ["b.py::test_2", "b.py::test_1", "a.py::test_1"]
+    assert names == [*quick, "d.py::test_new", *long]
+
+
+def test_a_slow_machine_expects_its_own_times() -> None:
+    """By those that have ended; one that is fast expects what was seen, and a few seconds tell nothing."""
+    pace = promises.Pace(
+        {KILL.format(number): {"seconds": seconds} for number, seconds in enumerate((30, 10, 600))}
+    )
+    pace.pytest_runtest_logreport(told(KILL.format(1)))
+    assert pace.expected(KILL.format(2)) == 600
+    pace.pytest_runtest_logreport(told(KILL.format(0), when="setup"))
+    pace.pytest_runtest_logreport(told(KILL.format(0), "failed"))
+    pace.pytest_runtest_logreport(told(KILL.format(0)))
+    assert pace.expected(KILL.format(2)) == 600 * 3 * 61 / 40
+    assert pace.expected(KILL.format("new")) == 0
+
+
+@pytest.mark.parametrize(("left", "runs"), [(100, True), (10, False)])
+def test_what_would_end_too_late_is_left_out(left: float, runs: bool) -> None:
+    """And keeps its row."""
+    pace = promises.Pace({KILL.format("sqlite"): {"seconds": 50}})
+    plugins = SimpleNamespace(get_plugin={"pace": pace}.get)
+    option = SimpleNamespace(until=time.time() + left)
+    item: Any = SimpleNamespace(
+        nodeid=KILL.format("sqlite"), config=SimpleNamespace(pluginmanager=plugins, option=option)
+    )
+    if runs:
+        promises.leave_out_late(item)
+    else:
+        with pytest.raises(pytest.skip.Exception):
+            promises.leave_out_late(item)
