@@ -10,6 +10,7 @@ from redis import Redis
 
 from laconic.storage.redis import RedisStore, open_redis
 from tests.redirect.gated import Gated
+from tests.redirect.links import Clock, Rows, link
 from tests.redirect.raw_http import Client
 from tests.redirect.serving import Site, open_site
 
@@ -28,6 +29,19 @@ async def own_site(tmp_path: Path, _sqlite_template: Path) -> AsyncIterator[Site
     shutil.copytree(_sqlite_template, tmp_path / "own")
     async with open_site(tmp_path / "own") as site:
         yield site
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def rows() -> Rows:
+    """A database with one link, turned by hand."""
+    rows = Rows()
+    rows.rows[1, "abc"] = link()
+    return rows
 
 
 @pytest.fixture

@@ -19,18 +19,6 @@ KEY = key_of(1, "abc")
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def rows() -> Rows:
-    rows = Rows()
-    rows.rows[1, "abc"] = link()
-    return rows
-
-
-@pytest.fixture
 def cache(rows: Rows, clock: Clock) -> RedirectCache:
     """One that is being told of changes."""
     cache = RedirectCache(rows, now=clock, monotonic=clock.monotonic)

@@ -12,18 +12,6 @@ pytestmark = pytest.mark.anyio
 KEY = key_of(1, "abc")
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def rows() -> Rows:
-    rows = Rows()
-    rows.rows[1, "abc"] = link()
-    return rows
-
-
 async def test_the_number_of_entries_is_bounded(rows: Rows, clock: Clock) -> None:
     """The oldest go first."""
     cache = RedirectCache(rows, most_entries=10, now=clock)
