@@ -109,6 +109,16 @@ async def test_a_known_block_waits_its_turn(site: Site, client: Client) -> None:
     assert [answer.status for answer in await client.answers(2)] == [200, 302]
 
 
+def test_blocks_are_remembered_until_there_are_too_many() -> None:
+    """Then all of them go, and the newest is the first again."""
+    known, head = KnownHeads(), Head(b"1", [], is_click=True, is_last=False)
+    for number in range(8_192):
+        known.remember(request("/known", f"X-Number: {number}"), head)
+    assert len(known.blocks) == 8_192
+    known.remember(request("/known", "X-Number: one too many"), head)
+    assert len(known.blocks) == 1
+
+
 async def test_a_connection_with_known_blocks_is_idle_in_between(own_site: Site) -> None:
     """From its last request on it has 75 seconds for the next, and not the ten of a head that is on its way."""
     await own_site.add("known7")
