@@ -1,6 +1,8 @@
 """Processes that die are replaced, and nothing is left behind or lost when they do."""
 
 import contextlib
+import http.client
+import json
 import os
 import re
 import signal
@@ -98,6 +100,24 @@ def test_a_server_waits_for_what_a_killed_one_has_left(make_server: MakeServer) 
         assert request.finish().startswith(b"HTTP/1.1 201 ")
         start.result()
     server.follow(code)
+
+
+def test_an_import_that_meets_only_orphans_is_refused(make_server: MakeServer) -> None:
+    """The imports have ended and nobody starts them again: whoever asks hears so, and holds up no new start."""
+    server = make_server()
+    web, imports = (psutil.Process(server.children()[name]) for name in ("web 1", "imports"))
+    connection = http.client.HTTPConnection("127.0.0.1", server.banner["port"], timeout=PATIENCE_SECONDS)
+    connection.connect()
+    web.suspend()
+    os.kill(server.pid, signal.SIGKILL)
+    imports.wait(PATIENCE_SECONDS)
+    line = json.dumps({"original_url": "https://example.com/"})
+    connection.request("POST", "/api/v1/urls/bulk", line, {"content-type": "application/x-ndjson"})
+    web.resume()
+    refusal = json.loads(connection.getresponse().read())
+    assert (refusal["status"], refusal["code"]) == (503, "unavailable")
+    assert "Traceback" not in server.log()
+    connection.close()
 
 
 def test_a_killed_workers_journal_is_drained_by_the_next_start(server: RunningServer) -> None:

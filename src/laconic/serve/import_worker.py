@@ -51,7 +51,12 @@ class RemoteImports:
         self._desk = desk
 
     async def run(self, order: ImportOrder, chunks: AsyncIterator[bytes], put: Put) -> None:
-        reader, writer = await self._hand_over(order)
+        try:
+            reader, writer = await self._hand_over(order)
+        except Unavailable as error:
+            # The answer has begun; a line without a number speaks of the whole.
+            put(document_line(error))
+            return
         results = asyncio.create_task(_receive(reader, put))
         try:
             with contextlib.suppress(ConnectionError):

@@ -61,6 +61,8 @@ class _Child:
     run: Run
     page: Page
     listener: socket.socket | None = None
+    # Where the imports are handed over.
+    desk: socket.socket | None = None
     pid: int = 0
     is_ready: bool = False
     started: float = 0.0
@@ -156,9 +158,11 @@ class Supervisor:
         """What the child has inherited and is not its own."""
         os.close(self._own_pipe)
         os.close(self._reports)
-        for listener in self._listeners:
-            if listener is not child.listener:
-                listener.close()
+        for other in self._children:
+            # Once the imports have ended, orders must be refused: a desk that somebody else holds takes them for ever.
+            for theirs in (other.listener, other.desk):
+                if theirs is not None and other is not child:
+                    theirs.close()
         # A terminal sends these to the whole group; the supervisor decides the order of stopping.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -279,7 +283,8 @@ def _children(settings: Settings, role: Role, listeners: Sequence[socket.socket]
             run = partial(run_web_worker, settings, listener, orders, told, metrics, name, limits)
             children.append(_Child(name, run, metrics.page(name), listener))
         page = metrics.page("imports")
-        children.append(_Child("imports", partial(run_import_worker, settings, desk, page), page))
+        run = partial(run_import_worker, settings, desk, page)
+        children.append(_Child("imports", run, page, desk=desk))
         page = metrics.page("ingest")
         children.append(_Child("ingest", partial(run_ingest, settings, board, page), page, is_ingest=True))
     if cleans:
