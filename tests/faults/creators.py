@@ -1,19 +1,21 @@
 """Clients that make links without a pause, and remember what they were answered."""
 
+import http.client
 import json
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Self
-
-import httpx
+from urllib.parse import urlsplit
 
 from tests.flows.server import PATIENCE_SECONDS
 from tests.flows.talk import NDJSON, URLS
 
 _BULK_LINES = 20
+_CUT_OFF = (OSError, http.client.HTTPException)
 
 
 @dataclass
@@ -35,12 +37,12 @@ class Creators:
     """One thread for each way to create: plain, custom code, reuse, Idempotency-Key, bulk.
 
     Every attempt has a URL of its own and is made once; only the one with an Idempotency-Key is made again when
-    its answer did not come.
+    its answer did not come. Connections are of the bare kind: a client that does more would be busier than the server.
     """
 
     def __init__(self, base_url: str) -> None:
         self.evidence = Evidence()
-        self._base_url = base_url
+        self._place = urlsplit(base_url)
         self._numbers = count()
         self._news = threading.Condition()
         self._stopping = threading.Event()
@@ -75,14 +77,17 @@ class Creators:
             if thread.done():
                 thread.result()
 
-    def _run(self, way: Any) -> None:
-        while not self._stopping.is_set():
-            # A new client for each connection that was cut.
-            with httpx.Client(base_url=self._base_url, timeout=PATIENCE_SECONDS) as client:
+    def _run(self, way: Callable[[http.client.HTTPConnection], None]) -> None:
+        connection = http.client.HTTPConnection(
+            self._place.hostname or "", self._place.port, timeout=PATIENCE_SECONDS
+        )
+        with closing(connection):
+            while not self._stopping.is_set():
                 try:
-                    while not self._stopping.is_set():
-                        way(client)
-                except httpx.TransportError:
+                    way(connection)
+                except _CUT_OFF:
+                    # The next request opens it again.
+                    connection.close()
                     with self._news:
                         self.evidence.cut_off += 1
                     self._stopping.wait(0.02)
@@ -90,9 +95,14 @@ class Creators:
     def _url(self) -> str:
         return f"https://example.com/{next(self._numbers)}"
 
-    def _post(self, client: httpx.Client, headers: dict[str, str] | None = None, **body: Any) -> None:
-        answer = client.post(URLS, json=body, headers=headers)
-        self._note(answer.status_code, answer.json(), body["original_url"])
+    def _post(
+        self, connection: http.client.HTTPConnection, headers: dict[str, str] | None = None, **body: Any
+    ) -> None:
+        connection.request(
+            "POST", URLS, json.dumps(body), {"content-type": "application/json"} | (headers or {})
+        )
+        answer = connection.getresponse()
+        self._note(answer.status, json.loads(answer.read()), body["original_url"])
 
     def _note(self, status: int, document: dict[str, Any], url: str) -> None:
         with self._news:
@@ -102,28 +112,30 @@ class Creators:
                 self.evidence.refusals.append(f"{status} {document}")
             self._news.notify_all()
 
-    def _plain(self, client: httpx.Client) -> None:
-        self._post(client, original_url=self._url())
+    def _plain(self, connection: http.client.HTTPConnection) -> None:
+        self._post(connection, original_url=self._url())
 
-    def _custom(self, client: httpx.Client) -> None:
+    def _custom(self, connection: http.client.HTTPConnection) -> None:
         url = self._url()
-        self._post(client, original_url=url, custom_code=f"K{int(url.rpartition('/')[2]):07d}")
+        self._post(connection, original_url=url, custom_code=f"K{int(url.rpartition('/')[2]):07d}")
 
-    def _reuse(self, client: httpx.Client) -> None:
-        self._post(client, original_url=self._url(), reuse=True)
+    def _reuse(self, connection: http.client.HTTPConnection) -> None:
+        self._post(connection, original_url=self._url(), reuse=True)
 
-    def _once(self, client: httpx.Client) -> None:
+    def _once(self, connection: http.client.HTTPConnection) -> None:
         url = self._url()
         while not self._stopping.is_set():
-            with suppress(httpx.TransportError):
-                self._post(client, {"idempotency-key": url}, original_url=url)
+            try:
+                self._post(connection, {"idempotency-key": url}, original_url=url)
                 return
+            except _CUT_OFF:
+                connection.close()
 
-    def _bulk(self, client: httpx.Client) -> None:
+    def _bulk(self, connection: http.client.HTTPConnection) -> None:
         urls = [self._url() for _ in range(_BULK_LINES)]
         body = "\n".join(json.dumps({"original_url": url}) for url in urls)
-        with client.stream("POST", f"{URLS}/bulk", content=body, headers=NDJSON) as answer:
-            for line in answer.iter_lines():
-                result = json.loads(line)
-                # Without a number it is a refusal of the whole.
-                self._note(result["status"], result, urls[result.get("line", 1) - 1])
+        connection.request("POST", f"{URLS}/bulk", body, NDJSON)
+        for line in connection.getresponse():
+            result = json.loads(line)
+            # Without a number it is a refusal of the whole.
+            self._note(result["status"], result, urls[result.get("line", 1) - 1])
