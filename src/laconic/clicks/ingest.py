@@ -23,6 +23,7 @@ from laconic.clicks.enrich import Enricher
 from laconic.clicks.position import Position
 from laconic.clicks.reading import Batch, JournalFolder
 from laconic.clicks.records import Clicks
+from laconic.clicks.spike import Spike
 from laconic.clicks.store import Addition, ClickStore
 from laconic.clicks.visitors import VisitorHashes
 from laconic.clock import DAY, SECOND
@@ -59,6 +60,7 @@ class Ingest:
         *,
         now: Callable[[], int] = clock.now,
         monotonic: Callable[[], float] = clock.monotonic,
+        spike: Spike | None = None,
     ) -> None:
         self.numbers = IngestNumbers()
         self.batch_size = _FIRST_BATCH
@@ -67,6 +69,7 @@ class Ingest:
         self._enricher = enricher
         self._now = now
         self._monotonic = monotonic
+        self._spike = spike or Spike()
         self._ids = IdSource()
         self._salts: dict[int, bytes] = {}
         self._hashes = VisitorHashes(self._salts.__getitem__)
@@ -98,6 +101,8 @@ class Ingest:
             if not applied:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stopping.wait(), _PAUSE_SECONDS)
+            elif not self._oldest:
+                await self._spike.let_pass(applied, stopping)
         while await self._try_to_drain():
             pass
 
