@@ -10,6 +10,8 @@ _PROC = Path("/proc")
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _SETTLED_SHARE = 0.1
 _LOOK_SECONDS = 0.3
+# In a row: ingest may look for a moment whether a spike is over before it goes on.
+_QUIET_LOOKS = 2
 _LONGEST_SETTLING = 180.0
 
 
@@ -72,12 +74,13 @@ def settle(roots: Iterable[int]) -> bool:
     """Waits until the processes have nothing left to do (clicks to store, pages to write); False: they never had."""
     roots = list(roots)
     deadline = time.monotonic() + _LONGEST_SETTLING
-    while time.monotonic() < deadline:
+    quiet = 0
+    while quiet < _QUIET_LOOKS and time.monotonic() < deadline:
         before = tree_cpu_seconds(roots)
         time.sleep(_LOOK_SECONDS)
-        if tree_cpu_seconds(roots) - before <= _SETTLED_SHARE * _LOOK_SECONDS:
-            return True
-    return False
+        is_quiet = tree_cpu_seconds(roots) - before <= _SETTLED_SHARE * _LOOK_SECONDS
+        quiet = quiet + 1 if is_quiet else 0
+    return quiet == _QUIET_LOOKS
 
 
 def holder_of_connection(pids: Iterable[int], server_port: int, client_port: int) -> int | None:

@@ -15,7 +15,7 @@ from laconic import clock
 # Fewer in a batch are applied in less time than it takes to look.
 _MANY_CLICKS = 5_000
 _LONGEST_SECONDS = 10.0
-_LOOK_SECONDS = 0.2
+_LOOK_SECONDS = 0.1
 # Ingest takes one processor; where half of one is free, it is in nobody's way.
 _FREE_PROCESSORS = 0.5
 # Of a line of /proc/stat: idle, and idle until the disk answers.
