@@ -103,6 +103,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "self._doubts += 2": _ONLY_GROW,
             "if entry.fresh_until <= 0 or moment >= entry.checked_at + self._recheck:": "no moment is below 0",
             "if self.monotonic() < self._failed_until.get(key, -1.0):": "the clock never shows less than 0",
+            "if len(self._failed_until) == _MOST_FAILURES:": _ONE_BY_ONE,
             "_KEEP_GONE = 3601 * SECOND": "whatever is remembered is asked for again after a minute",
         },
         "redirect/hosts.py": {
