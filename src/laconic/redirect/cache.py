@@ -52,7 +52,7 @@ class CacheCounts:
     stale: int = 0
     # Look-ups of the database, and those of them that the lane has answered itself.
     look_ups: int = 0
-    at_once: int = 0
+    in_lane: int = 0
     # What the lane has found out to be a no: the application asks for it again, to say so.
     asked_twice: int = 0
 
@@ -114,16 +114,26 @@ class RedirectCache:
         try:
             finding.send(None)
         except StopIteration as found:
-            entry: Entry = found.value
-            if isinstance(entry, Redirect):
-                self.counts.at_once += 1
-            else:
-                self.counts.asked_twice += 1
-            return entry
+            return self._counted(found.value)
         except Unavailable:
             return None
         finding.close()
         return None
+
+    async def find_soon(self, domain_id: int, code: str) -> Entry | None:
+        """The same for one that takes its time; None when it cannot be known."""
+        try:
+            return self._counted(await self.find(domain_id, code))
+        except Unavailable:
+            return None
+
+    def _counted(self, entry: Entry) -> Entry:
+        """As found for the lane."""
+        if isinstance(entry, Redirect):
+            self.counts.in_lane += 1
+        else:
+            self.counts.asked_twice += 1
+        return entry
 
     def _known(self, key: bytes) -> Entry | None:
         """What memory says, by the time it is now; None when it must be asked for."""

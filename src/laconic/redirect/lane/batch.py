@@ -1,5 +1,6 @@
 """What the connections of one worker share: the cache, the journal, and the answers of one loop tick."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -31,11 +32,13 @@ class Lane:
         *,
         looks_up: bool = False,
     ) -> None:
-        """`looks_up` says that the database answers at once, so that a miss need not leave the lane."""
+        """`looks_up` says that the database answers at once, so that no miss has to wait."""
         self.entries: dict[bytes, Entry] = cache.entries
         self.hosts = hosts
         self.prefix_of = hosts.prefix_of
         self.find_now = cache.find_now if looks_up else None
+        self.find_soon = None if looks_up else cache.find_soon
+        self.look_ups: set[asyncio.Task[None]] = set()
         self.proxies = proxies or TrustedProxies([])
         self.clicks: list[Followed] = []
         self.answers: list[tuple[Connection, Redirect, bool]] = []
@@ -47,6 +50,8 @@ class Lane:
         self.durations = [0] * _MOST_BITS
         self.microseconds = 0
         self.begun = 0
+        # Answers of this tick that were looked up first: each has its own time.
+        self._late = 0
         self.is_stopping = False
         self.second = 0.0
         self.date = b""
@@ -85,10 +90,24 @@ class Lane:
         took = nanoseconds() // 1000 - self.begun
         if took < 0:  # noqa: PLR1730  # the clock was set back; a call would cost more than all else here
             took = 0
-        count = len(answers)
-        self.answered += count
+        self.answered += len(answers)
+        count = len(answers) - self._late
+        self._late = 0
         self.durations[took.bit_length()] += count
         self.microseconds += took * count
+
+    def look_up_ended(self, task: "asyncio.Task[None]") -> None:
+        """One that failed is made again by the application, which tells what is wrong."""
+        self.look_ups.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    def note_late(self, began: int) -> None:
+        """The answer that was queued last was asked for at this moment, and has waited for a look-up."""
+        took = max(0, nanoseconds() // 1000 - began)
+        self._late += 1
+        self.durations[took.bit_length()] += 1
+        self.microseconds += took
 
     @property
     def seconds(self) -> float:
@@ -103,7 +122,7 @@ class Lane:
         self.is_stopping = True
         # From here on every request goes the long way, where there is time to ask whether we are stopping.
         self.entries = {}
-        self.find_now = None
+        self.find_now = self.find_soon = None
         last_of = {connection: index for index, (connection, _, _) in enumerate(self.answers)}
         self.answers = [
             (connection, entry, is_last or last_of[connection] == index)

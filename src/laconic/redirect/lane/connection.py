@@ -14,6 +14,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from laconic.redirect.lane.batch import Lane
+from laconic.redirect.lane.refusals import BAD_REQUEST, NO_MEMORY, TOO_LARGE, TOO_SLOW, Answer
 from laconic.redirect.lane.unsent import unsent_bytes
 from laconic.redirect.model import status_line
 
@@ -27,33 +28,12 @@ _MOST_HEAD_BYTES = 32 * 1024
 # A larger read is parsed in pieces of this size: a piece bounds how many answers can gather before back-pressure
 # is seen, and how far the count of a head's bytes can be off.
 _SLICE_BYTES = 8 * 1024
-_TEXT = b"content-type: text/plain; charset=utf-8\r\n"
 
 WHOLE = "laconic.whole"
 """In the scope of a request: what sends a status, headers and body in one piece. Uvicorn would look at each header
 twice, by regular expressions, which is for headers of applications that it does not know."""
 
-Answer = tuple[bytes, bytes]
-"""What stands before the date line, and what behind it."""
-
-
-def _plain_answer(status: int, text: bytes, head: bytes = _TEXT) -> Answer:
-    length = b"content-length: %d\r\nconnection: close\r\n\r\n" % len(text)
-    return status_line(status), head + length + text
-
-
-_BAD_REQUEST = _plain_answer(400, b"This is not a valid HTTP request.\n")
-_TOO_LARGE = _plain_answer(431, b"The request head is too large.\n")
-_TOO_SLOW = _plain_answer(408, b"The request did not arrive in time.\n")
-# Made now, because then there is no memory to make it. A problem document, for programs whose writes it refuses.
-_NO_MEMORY = _plain_answer(
-    503,
-    b'{"type":"urn:laconic:problem:unavailable","title":"The service is not available now","status":503,'
-    b'"detail":"The server has no memory left just now.","code":"unavailable"}\n',
-    b"content-type: application/problem+json\r\nretry-after: 1\r\n",
-)
 _status_line = lru_cache(status_line)
-ONE_HOST = _plain_answer(400, b"A request has exactly one Host header.\n")
 
 
 class _Flow(FlowControl):
@@ -96,6 +76,8 @@ class Connection(HttpToolsProtocol):
         # Whether the request under way is none of the application's, and whether it is the last one.
         self.answered_here = False
         self.is_closing = False
+        # Whether a request waits for its look-up; nothing behind it is read.
+        self.looks_up = False
         # Since when a head, or a body, is on its way; 0.0 when none is.
         self.head_since = 0.0
         self.body_since = 0.0
@@ -127,7 +109,7 @@ class Connection(HttpToolsProtocol):
             self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
             # What a callback raises comes as an error of the parser.
-            self.refuse(_NO_MEMORY if isinstance(error.__context__, MemoryError) else _BAD_REQUEST)
+            self.refuse(NO_MEMORY if isinstance(error.__context__, MemoryError) else BAD_REQUEST)
         else:
             if self.head_since or self.body_since:
                 self._count_part(len(data))
@@ -145,7 +127,7 @@ class Connection(HttpToolsProtocol):
 
     def is_choked(self) -> bool:
         """Reading on while the client does not read, or while others wait, would pile up answers without end."""
-        if self.final is not None or self.pipeline:
+        if self.final is not None or self.pipeline or self.looks_up:
             return True
         # A body is read on, and bounded, by whoever asked for it: many clients read nothing before all is sent.
         return self.flow.write_paused and not self.body_since
@@ -162,7 +144,7 @@ class Connection(HttpToolsProtocol):
         """Bounds heads, and what stands between the pieces of a body and behind it: extensions and trailers."""
         self.part_bytes += count
         if self.part_bytes > _MOST_HEAD_BYTES:
-            self.refuse(_TOO_LARGE)
+            self.refuse(TOO_LARGE)
 
     def _ignore_upgrade(self, behind: bytes) -> None:
         """Nothing is upgraded to, which RFC 9110, section 7.8 allows.
@@ -281,8 +263,8 @@ class Connection(HttpToolsProtocol):
         cycle.on_response()
 
     def _is_busy(self) -> bool:
-        """Is the application still answering?"""
-        return self.running is not None and not self.running.response_complete
+        """Is the application still answering, or a link being looked up?"""
+        return self.looks_up or (self.running is not None and not self.running.response_complete)
 
     def on_response_complete(self) -> None:
         if self.running is not None:
@@ -347,10 +329,10 @@ class Connection(HttpToolsProtocol):
         elif self._is_busy():
             self.idle_since = second
             if self.body_since and not self.flow.read_paused and second - self.body_since > _IDLE_SECONDS:
-                self.refuse(_TOO_SLOW)
+                self.refuse(TOO_SLOW)
         elif self.head_since:
             if second - self.head_since > _HEAD_SECONDS:
-                self.refuse(_TOO_SLOW)
+                self.refuse(TOO_SLOW)
         elif second - self.idle_since > _IDLE_SECONDS:
             self.transport.close()
 
@@ -379,6 +361,9 @@ class Connection(HttpToolsProtocol):
     def shutdown(self) -> None:
         if not self.lane.is_stopping:
             self.lane.stop()
+        if self.looks_up:
+            # From now on it goes through the application, which says that its answer is the last.
+            return
         if self.is_trusted and not self._is_busy() and not self.is_closing:
             # A proxy may have sent a request just now, and must not repeat one that writes. It hears of the end with
             # the answer to its next one, if it does not close first.

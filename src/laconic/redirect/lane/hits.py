@@ -2,14 +2,16 @@
 
 import asyncio
 import re
+from collections.abc import Awaitable
 from typing import Any
 
 from laconic.clicks.click import Visitor
 from laconic.clock import nanoseconds
 from laconic.codes.rules import OWN_PATHS, POSSIBLE_CODE
 from laconic.redirect.lane.batch import Lane
-from laconic.redirect.lane.connection import ONE_HOST, Connection
+from laconic.redirect.lane.connection import Connection
 from laconic.redirect.lane.known import BLOCK_LIMIT, VERSION_LENGTH, Head, KnownHeads
+from laconic.redirect.lane.refusals import ONE_HOST
 from laconic.redirect.model import Entry, Redirect
 
 # What the lane wants to know of a header. Names are met in a few spellings only, so each spelling is
@@ -37,6 +39,7 @@ _OWN_PATHS = frozenset(path.encode() for path in OWN_PATHS)
 _MOST_SPELLINGS = 1_000
 _LONGEST_SPELLING = 64
 
+_GET = b"GET /"
 _ABSOLUTE = re.compile(rb"https?://([^/?#]+)(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -52,9 +55,9 @@ class LaneProtocol(Connection):
         super().__init__(*args, **kwargs)
         self._address = b""
         self._visitor_key: list[bytes | None] | None = None
-        # Whether all that came so far are whole requests, and what the last one was that was a hit.
+        # Whether all that came so far are whole requests, and the head of the last one if the lane can answer its like.
         self._is_between = True
-        self._hit: Head | None = None
+        self._judged: Head | None = None
         self._visitor = Visitor(b"", b"", b"", b"")
         self._find_block = self.known.blocks.get
 
@@ -69,29 +72,32 @@ class LaneProtocol(Connection):
         if self._is_between and len(data) < BLOCK_LIMIT:
             end = data.find(b"\r\n")
             head = self._find_block(data[end - VERSION_LENGTH :])
-            if head is not None and self._answer_known(head, data, end):
+            if head is not None and (
+                self._answer_known(head, data, end) or self._look_up_known(head, data, end)
+            ):
                 return
-            hit = self._parse(data)
-            if hit is not None and self._is_between:
-                self.known.remember(data, hit)
+            judged = self._parse(data)
+            if judged is not None and self._is_between:
+                self.known.remember(data, judged)
         else:
             self._parse(data)
 
     def _parse(self, data: bytes) -> Head | None:
-        """Feeds the parser; gives the last request's head when that was a hit."""
-        self._hit = None
+        """Feeds the parser; gives the last request's head when the lane can answer its like."""
+        self._judged = None
         self._is_between = False
         super().data_received(data)
         self._is_between = not (self.head_since or self.body_since or self.unread)
-        return self._hit
+        return self._judged
 
-    def _answer_known(self, head: Head, data: bytes, end: int) -> bool:
-        """The block has been judged, so only what stands before it is looked at: the path must be a cached link's."""
-        if not data.startswith(b"GET /"):
+    def _answer_known(self, head: Head, data: bytes, end: int, found: Entry | None = None) -> bool:
+        """The block has been judged, so only what stands before it is looked at: the path must be a cached link's, or the
+        one that was `found`."""
+        if not data.startswith(_GET):
             return False
         lane = self.lane
         answers = lane.answers
-        entry: Any = lane.entries.get(head.prefix + data[4 : end - VERSION_LENGTH])
+        entry: Any = found or lane.entries.get(head.prefix + data[4 : end - VERSION_LENGTH])
         # One reading of the clock for all that a tick answers: they go out together.
         moment = lane.begun if answers else nanoseconds() // 1000
         if entry is None or moment >= entry.fresh_until or self.is_closing:
@@ -113,6 +119,40 @@ class LaneProtocol(Connection):
         answers.append((self, entry, head.is_last))
         self.is_closing = head.is_last
         return True
+
+    def _look_up_known(self, head: Head, data: bytes, end: int) -> bool:
+        """A miss in front of a database that takes its time: the request is kept as it came, and nothing behind it is read
+        until it is answered. The application would take twice as long for the same (measured)."""
+        code = data[len(_GET) : end - VERSION_LENGTH]
+        if self.lane.find_soon is None or self.is_closing or self._is_busy():
+            return False
+        if not data.startswith(_GET) or not _can_be_link(code):
+            return False
+        self._unset_keepalive_if_required()
+        self.head_since = 0.0
+        self.idle_since = self.lane.second
+        self.looks_up = True
+        self.flow.pause_reading()
+        finding = self.lane.find_soon(int(head.prefix), code.decode("ascii"))
+        task = self.loop.create_task(self._answer_when(finding, head, data, end))
+        self.lane.look_ups.add(task)
+        task.add_done_callback(self.lane.look_up_ended)
+        return True
+
+    async def _answer_when(self, finding: Awaitable[Entry | None], head: Head, data: bytes, end: int) -> None:
+        began = nanoseconds() // 1000
+        entry = None
+        try:
+            entry = await finding
+        finally:
+            self.looks_up = False
+            if self.send is not None:
+                if entry and not self.lane.is_stopping and self._answer_known(head, data, end, entry):
+                    self.lane.note_late(began)
+                else:
+                    # A no, or a link of which nothing can be known: how that looks is for the application to say.
+                    self._parse(data)
+                self.flow.resume_reading()
 
     def answer_hit(self) -> bool:
         spellings = self.spellings
@@ -141,13 +181,16 @@ class LaneProtocol(Connection):
         if entry is None or moment >= entry.fresh_until:
             entry = self._look_up(host) if lane.find_now is not None else None
             if entry is None:
+                if lane.find_soon is not None and _can_be_link(self.url[1:]):
+                    # The next one with the same headers waits in the lane.
+                    self._judged = self._judge(seen)
                 return False
         return self._queue_answer(entry, seen, moment)
 
     def _look_up(self, host: bytes) -> Redirect | None:
         """A miss that the database answers at once: on SQLite about 7 us, where the application takes a hundred."""
         code = self.url[1:].partition(b"?")[0]
-        if not _POSSIBLE_CODE.fullmatch(code) or code in _OWN_PATHS or self.lane.find_now is None:
+        if not _can_be_link(code) or self.lane.find_now is None:
             return None
         entry = self.lane.find_now(int(self.lane.prefix_of(host)), code.decode("ascii"))
         # How a "no" looks is for the application to say; it finds the answer remembered.
@@ -164,32 +207,39 @@ class LaneProtocol(Connection):
         if self.running is not None and not self.running.response_complete:
             # An earlier request is still being answered by the application, and answers keep their order.
             return False
-        lane = self.lane
-        parser = self.parser
-        method = parser.get_method()
-        key = seen[_USER_AGENT:_PURPOSE]
-        is_click = method == b"GET"
-        if is_click:
-            purpose = seen[_PURPOSE]
-            is_click = purpose is None or b"prefetch" not in purpose.lower()
-            if is_click:
-                if key != self._visitor_key:
-                    self._meet_visitor(key)
-                lane.clicks.append((moment, entry.link_id, self._visitor))
-        elif method != b"HEAD":
+        head = self._judge(seen)
+        if head is None:
             return False
-        is_last = not parser.should_keep_alive()
-        if seen[_CONNECTION] is not None and parser.get_http_version() == "1.0":
-            # Such a client would wait for a Connection: keep-alive that these answers do not carry.
-            is_last = True
+        lane = self.lane
+        if head.is_click:
+            if head.visitor_key != self._visitor_key:
+                self._meet_visitor(head.visitor_key)
+            lane.clicks.append((moment, entry.link_id, self._visitor))
         entry.visited = True
         if not lane.answers:
             lane.begun = moment
             self.loop.call_soon(lane.flush)
-        lane.answers.append((self, entry, is_last))
-        self.is_closing = is_last
-        self._hit = Head(lane.prefix_of(seen[_HOST] or b""), key, is_click=is_click, is_last=is_last)
+        lane.answers.append((self, entry, head.is_last))
+        self.is_closing = head.is_last
+        self._judged = head
         return True
+
+    def _judge(self, seen: list[bytes | None]) -> Head | None:
+        """What the header block says; None when it asks for something else than a redirect."""
+        parser = self.parser
+        method = parser.get_method()
+        is_click = method == b"GET"
+        if is_click:
+            purpose = seen[_PURPOSE]
+            is_click = purpose is None or b"prefetch" not in purpose.lower()
+        elif method != b"HEAD":
+            return None
+        is_last = not parser.should_keep_alive()
+        if seen[_CONNECTION] is not None and parser.get_http_version() == "1.0":
+            # Such a client would wait for a Connection: keep-alive that these answers do not carry.
+            is_last = True
+        prefix = self.lane.prefix_of(seen[_HOST] or b"")
+        return Head(prefix, seen[_USER_AGENT:_PURPOSE], is_click=is_click, is_last=is_last)
 
     def _meet_visitor(self, key: list[bytes | None]) -> None:
         """Most connections send the same headers each time: the visitor's part of a record is made once."""
@@ -221,6 +271,10 @@ class LaneProtocol(Connection):
         self.url = rest if rest[:1] == b"/" else b"/" + rest
         self.raw_headers = [header for header in self.raw_headers if header[0].lower() != b"host"]
         self.raw_headers.append((b"host", authority.rpartition(b"@")[2]))
+
+
+def _can_be_link(code: bytes) -> bool:
+    return _POSSIBLE_CODE.fullmatch(code) is not None and code not in _OWN_PATHS
 
 
 def lane_protocol(lane: Lane) -> type[LaneProtocol]:

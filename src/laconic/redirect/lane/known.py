@@ -3,7 +3,7 @@
 Visitors of one site send few different header blocks: the host, the browser, its languages, a referrer. So a
 block, everything behind the path, is parsed and judged by the strict parser the first time it comes; when
 the very same bytes come again, what they meant is remembered. What is new in a request is then its path alone, and
-that has to be a cached link's to the letter. Measured, with twelve headers: a third of the cost of parsing again.
+that has to be a link's to the letter. Measured, with twelve headers: a third of the cost of parsing again.
 """
 
 BLOCK_LIMIT = 2048

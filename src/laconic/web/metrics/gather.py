@@ -122,7 +122,7 @@ class WebWorker:
     def _tell_cache(self, cache: RedirectCache) -> None:
         page, counts = self.page, cache.counts
         # A hit in the lane is counted by its answer alone; those it has looked up first were misses.
-        in_lane = self.lane.answered - counts.at_once if self.lane is not None else 0
+        in_lane = self.lane.answered - counts.in_lane if self.lane is not None else 0
         page.count(catalog.CACHE, in_lane + counts.hits - counts.asked_twice, "memory", "hit")
         page.count(catalog.CACHE, counts.misses, "memory", "miss")
         page.count(catalog.CACHE, counts.look_ups, "database", "read")
