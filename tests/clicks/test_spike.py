@@ -86,6 +86,39 @@ async def test_a_backlog_is_worked_at_whatever_the_processors_do(folder: Path, s
     journal.close()
 
 
+class _Counted(Spike):
+    """Knows how often a batch was through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches = 0
+        self.news = asyncio.Event()
+
+    async def let_pass(self, applied: int, stopping: asyncio.Event) -> None:
+        self.batches += 1
+        self.news.set()
+
+
+async def test_clicks_of_a_moment_are_applied_together(folder: Path, store: ClickStore) -> None:
+    """Behind each batch there is a pause, or ten clicks at a time would keep a processor busy."""
+    spike = _Counted()
+    journal = Journal(folder)
+    click_on(journal, 101, count=1)
+    ingest = open_ingest(folder, store, spike=spike, pause_seconds=3600.0)
+    stopping = asyncio.Event()
+    running = asyncio.create_task(ingest.run(stopping))
+    await spike.news.wait()
+    click_on(journal, 101, count=1)
+    for _ in range(20):
+        # Each takes as long as a look of ingest at its position.
+        await store.position("nobody's")
+    assert (spike.batches, ingest.numbers.applied) == (1, 1)
+    stopping.set()
+    await running
+    assert ingest.numbers.applied == 2
+    journal.close()
+
+
 async def test_few_clicks_wait_for_nothing() -> None:
     """Looking would take longer than applying them."""
     processors = _Processors()
