@@ -56,6 +56,15 @@ async def visitor(distant_site: Site) -> AsyncIterator[Client]:
         yield client
 
 
+async def _ask_and_wait(site: Site, look_up: _SlowLookUp, visitor: Client, code: str) -> int:
+    """For a new link, whose look-up is then under way; the link's id."""
+    link_id = await site.add(code, warm=False)
+    look_up.gate.clear()
+    await visitor.send(request(f"/{code}"))
+    await until(lambda: look_up.asked == 1)
+    return link_id
+
+
 async def test_a_miss_is_redirected_and_counted_by_the_lane(
     distant_site: Site, look_up: _SlowLookUp, visitor: Client, gated: Gated
 ) -> None:
@@ -88,10 +97,7 @@ async def test_an_answer_that_had_to_wait_is_told_to_have_taken_so_long(
     """Whoever watches sees each answer once, and a slow database in its time."""
     lane = distant_site.lane
     before = lane.microseconds
-    await distant_site.add("wait3", warm=False)
-    look_up.gate.clear()
-    await visitor.send(request("/wait3"))
-    await until(lambda: look_up.asked == 1)
+    await _ask_and_wait(distant_site, look_up, visitor, "wait3")
     await asyncio.sleep(0.02)
     look_up.gate.set()
     assert (await visitor.answer()).status == 302
@@ -103,10 +109,7 @@ async def test_what_comes_behind_a_waiting_miss_is_answered_behind_it(
     distant_site: Site, look_up: _SlowLookUp, visitor: Client
 ) -> None:
     """Also when the client has said its last word with it."""
-    await distant_site.add("wait4", warm=False)
-    look_up.gate.clear()
-    await visitor.send(request("/wait4"))
-    await until(lambda: look_up.asked == 1)
+    await _ask_and_wait(distant_site, look_up, visitor, "wait4")
     await visitor.send(request("/known") + request("/live"))
     visitor.finish_sending()
     # As when it has just read what was sent to it before.
@@ -147,10 +150,7 @@ async def test_a_visitor_who_leaves_while_it_waits_is_no_click(
     distant_site: Site, look_up: _SlowLookUp, visitor: Client, gated: Gated
 ) -> None:
     """And nobody else is disturbed."""
-    link_id = await distant_site.add("wait7", warm=False)
-    look_up.gate.clear()
-    await visitor.send(request("/wait7"))
-    await until(lambda: look_up.asked == 1)
+    link_id = await _ask_and_wait(distant_site, look_up, visitor, "wait7")
     connection = await distant_site.running.connection_of(visitor)
     connection.transport.abort()
     await until(lambda: not distant_site.is_held(visitor))
@@ -166,10 +166,7 @@ async def test_a_server_that_stops_answers_who_waits(
     distant_site: Site, look_up: _SlowLookUp, visitor: Client, gated: Gated
 ) -> None:
     """Through the application, with the word that it was the last."""
-    await distant_site.add("wait8", warm=False)
-    look_up.gate.clear()
-    await visitor.send(request("/wait8"))
-    await until(lambda: look_up.asked == 1)
+    await _ask_and_wait(distant_site, look_up, visitor, "wait8")
     stop = asyncio.create_task(distant_site.running.stop())
     await until(lambda: distant_site.lane.is_stopping)
     await let_the_server_read()
@@ -181,10 +178,7 @@ async def test_a_server_that_stops_answers_who_waits(
 
 async def test_a_waiting_miss_is_not_idle(distant_site: Site, look_up: _SlowLookUp, visitor: Client) -> None:
     """However long the database takes, the visitor hears of it."""
-    await distant_site.add("wait9", warm=False)
-    look_up.gate.clear()
-    await visitor.send(request("/wait9"))
-    await until(lambda: look_up.asked == 1)
+    await _ask_and_wait(distant_site, look_up, visitor, "wait9")
     for _ in range(3):
         distant_site.pass_seconds(60)
     look_up.gate.set()
@@ -234,10 +228,7 @@ async def test_a_change_while_it_waits_is_seen(
     distant_site: Site, look_up: _SlowLookUp, visitor: Client
 ) -> None:
     """P4: the look-up began before the change, so it proves nothing after it."""
-    await distant_site.add("wait11", warm=False)
-    look_up.gate.clear()
-    await visitor.send(request("/wait11"))
-    await until(lambda: look_up.asked == 1)
+    await _ask_and_wait(distant_site, look_up, visitor, "wait11")
     await distant_site.services.database.execute(
         "UPDATE short_link SET target_url = 'https://example.com/new', version = 2 WHERE short_code = 'wait11'"
     )
