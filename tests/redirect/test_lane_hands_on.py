@@ -185,3 +185,12 @@ async def test_a_wish_to_upgrade_is_all_that_is_left_out(echoes: tuple[Running, 
         (b"x", b"a, upgrade"),
         (b"http2-settings", b"AAMA"),
     ]
+
+
+async def test_an_absolute_url_replaces_the_host_and_no_other_header(echoes: tuple[Running, Running]) -> None:
+    """RFC 9112, section 3.2.2: the authority of the URL counts, whatever the Host header says."""
+    headers = ("Accept: */*", "X-Last: 1")
+    async with await echoes[1].connect() as client:
+        answer = await client.ask(request("http://other.example/x", *headers))
+    seen = ast.literal_eval(json.loads(answer.body)["headers"])
+    assert sorted(seen) == [(b"accept", b"*/*"), (b"host", b"other.example"), (b"x-last", b"1")]
