@@ -77,7 +77,7 @@ class Connection(HttpToolsProtocol):
         self.answered_here = False
         self.is_closing = False
         # Whether a request waits for its look-up; nothing behind it is read.
-        self.looks_up = False
+        self.is_looking_up = False
         # Since when a head, or a body, is on its way; 0.0 when none is.
         self.head_since = 0.0
         self.body_since = 0.0
@@ -127,7 +127,7 @@ class Connection(HttpToolsProtocol):
 
     def is_choked(self) -> bool:
         """Reading on while the client does not read, or while others wait, would pile up answers without end."""
-        if self.final is not None or self.pipeline or self.looks_up:
+        if self.final is not None or self.pipeline or self.is_looking_up:
             return True
         # A body is read on, and bounded, by whoever asked for it: many clients read nothing before all is sent.
         return self.flow.write_paused and not self.body_since
@@ -264,7 +264,7 @@ class Connection(HttpToolsProtocol):
 
     def _is_busy(self) -> bool:
         """Is the application still answering, or a link being looked up?"""
-        return self.looks_up or (self.running is not None and not self.running.response_complete)
+        return self.is_looking_up or (self.running is not None and not self.running.response_complete)
 
     def on_response_complete(self) -> None:
         if self.running is not None:
@@ -361,7 +361,7 @@ class Connection(HttpToolsProtocol):
     def shutdown(self) -> None:
         if not self.lane.is_stopping:
             self.lane.stop()
-        if self.looks_up:
+        if self.is_looking_up:
             # From now on it goes through the application, which says that its answer is the last.
             return
         if self.is_trusted and not self._is_busy() and not self.is_closing:

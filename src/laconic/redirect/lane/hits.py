@@ -10,7 +10,7 @@ from laconic.clock import nanoseconds
 from laconic.codes.rules import OWN_PATHS, POSSIBLE_CODE
 from laconic.redirect.lane.batch import Lane
 from laconic.redirect.lane.connection import Connection
-from laconic.redirect.lane.known import BLOCK_LIMIT, VERSION_LENGTH, Head, KnownHeads
+from laconic.redirect.lane.known import BLOCK_LIMIT, GET, VERSION_LENGTH, Head, KnownHeads
 from laconic.redirect.lane.refusals import ONE_HOST
 from laconic.redirect.model import Entry, Redirect
 
@@ -39,7 +39,6 @@ _OWN_PATHS = frozenset(path.encode() for path in OWN_PATHS)
 _MOST_SPELLINGS = 1_000
 _LONGEST_SPELLING = 64
 
-_GET = b"GET /"
 _ABSOLUTE = re.compile(rb"https?://([^/?#]+)(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -93,7 +92,7 @@ class LaneProtocol(Connection):
     def _answer_known(self, head: Head, data: bytes, end: int, found: Entry | None = None) -> bool:
         """The block has been judged, so only what stands before it is looked at: the path must be a cached link's, or the
         one that was `found`."""
-        if not data.startswith(_GET):
+        if not data.startswith(GET):
             return False
         lane = self.lane
         answers = lane.answers
@@ -123,15 +122,15 @@ class LaneProtocol(Connection):
     def _look_up_known(self, head: Head, data: bytes, end: int) -> bool:
         """A miss in front of a database that takes its time: the request is kept as it came, and nothing behind it is read
         until it is answered. The application would take twice as long for the same (measured)."""
-        code = data[len(_GET) : end - VERSION_LENGTH]
+        code = data[len(GET) : end - VERSION_LENGTH]
         if self.lane.find_soon is None or self.is_closing or self._is_busy():
             return False
-        if not data.startswith(_GET) or not _can_be_link(code):
+        if not data.startswith(GET) or not _can_be_link(code):
             return False
         self._unset_keepalive_if_required()
         self.head_since = 0.0
         self.idle_since = self.lane.second
-        self.looks_up = True
+        self.is_looking_up = True
         self.flow.pause_reading()
         finding = self.lane.find_soon(int(head.prefix), code.decode("ascii"))
         task = self.loop.create_task(self._answer_when(finding, head, data, end))
@@ -145,7 +144,7 @@ class LaneProtocol(Connection):
         try:
             entry = await finding
         finally:
-            self.looks_up = False
+            self.is_looking_up = False
             if self.send is not None:
                 if entry and not self.lane.is_stopping and self._answer_known(head, data, end, entry):
                     self.lane.note_late(began)

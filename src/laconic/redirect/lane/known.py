@@ -8,6 +8,7 @@ that has to be a link's to the letter. Measured, with twelve headers: a third of
 
 BLOCK_LIMIT = 2048
 _MOST_BLOCKS = 8_192
+GET = b"GET /"
 _END = b"\r\n\r\n"
 _VERSION = b" HTTP/1.1"
 VERSION_LENGTH = len(_VERSION)
@@ -47,7 +48,7 @@ class KnownHeads:
 def is_plain_get(data: bytes, end: int) -> bool:
     """Is this one GET over HTTP/1.1, all of it and nothing behind it? `end` is where its first line ends."""
     return (
-        data.startswith(b"GET /")
+        data.startswith(GET)
         and data.startswith(_VERSION, end - VERSION_LENGTH)
         and data.find(_END, end) == len(data) - len(_END)
     )
