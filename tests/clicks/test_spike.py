@@ -121,7 +121,7 @@ async def test_clicks_of_a_moment_are_applied_together(folder: Path, store: Clic
 
 async def test_few_clicks_wait_for_nothing() -> None:
     """Looking would take longer than applying them."""
-    processors = _Processors()
+    processors = _Processors(seconds_a_look=1.0)
     await _spike(processors).let_pass(MANY - 1, asyncio.Event())
     assert processors.looks == 0
 
